@@ -1,0 +1,167 @@
+"""ConvBlocks: the unit of layer-wise execution."""
+
+from collections.abc import Sequence
+from typing import Self
+
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    irdl_op_definition,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, RecursiveMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from gnnc.dialects.gnn.attributes import domain_of
+from gnnc.dialects.gnn.base import GnnOperation
+
+GROUPS = ("neighbors", "targets", "structure")
+
+
+@irdl_op_definition
+class ConvBlockOp(GnnOperation):
+    """Everything that runs in one pass over the nodes: all Convs of one layer and the row-wise work around them (DGI,
+    section on the splitter). A batch of target nodes needs, of each operand:
+
+    - `neighbors`: the rows of its in-neighbours (and of the targets where the body uses those too);
+    - `targets`: the rows of the targets alone;
+    - `structure`: edge sets and what the structure function made of them, which stay at hand.
+
+    The results are rows of the targets. Blocks run in order; an operand is free after the last block that uses it.
+
+    ```mlir
+    %h = gnn.conv_block layer 1 neighbors(%a = %x : tensor<?x8xf32, #gnn.on<nodes "n">>)
+        structure(%e = %edges : !gnn.edges<"e", "n" -> "n">) -> (tensor<?x8xf32, #gnn.on<nodes "n">>) {
+      %m = gnn.gather %a at source of %e
+          : tensor<?x8xf32, #gnn.on<nodes "n">>, !gnn.edges<"e", "n" -> "n"> -> tensor<?x8xf32, #gnn.on<edges "e">>
+      %y = gnn.aggregate sum %m at target of %e layer 1 conv 0
+          : tensor<?x8xf32, #gnn.on<edges "e">>, !gnn.edges<"e", "n" -> "n"> -> tensor<?x8xf32, #gnn.on<nodes "n">>
+      gnn.yield %y : tensor<?x8xf32, #gnn.on<nodes "n">>
+    }
+    ```
+    """
+
+    name = "gnn.conv_block"
+
+    layer = prop_def(IntegerAttr.constr(i64))
+    neighbors = var_operand_def()
+    targets = var_operand_def()
+    structure = var_operand_def()
+    outputs = var_result_def()
+    body = region_def("single_block")
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    traits = traits_def(IsolatedFromAbove(), RecursiveMemoryEffect())
+
+    def __init__(
+        self,
+        layer: int,
+        neighbors: Sequence[SSAValue],
+        targets: Sequence[SSAValue],
+        structure: Sequence[SSAValue],
+        result_types: Sequence[Attribute],
+        body: Region,
+    ):
+        super().__init__(
+            operands=[neighbors, targets, structure],
+            properties={"layer": IntegerAttr(layer, i64)},
+            result_types=[result_types],
+            regions=[body],
+        )
+
+    @property
+    def layer_index(self) -> int:
+        return self.layer.value.data
+
+    def verify_semantics(self) -> None:
+        arguments = self.body.block.args
+        if [a.type for a in arguments] != [o.type for o in self.operands]:
+            raise VerifyException("the arguments of the body must have the types of the operands, in order")
+        for operand in (*self.neighbors, *self.targets):
+            domain = domain_of(operand.type)
+            if domain is None or not domain.is_nodes:
+                raise VerifyException("what is loaded for neighbors or targets must be on a node domain")
+        terminator = self.body.block.last_op
+        if not isinstance(terminator, YieldOp):
+            raise VerifyException("the body must end in gnn.yield")
+        if [v.type for v in terminator.values] != [r.type for r in self.outputs]:
+            raise VerifyException("gnn.yield must give values of the types of the results")
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f" layer {self.layer_index}")
+        arguments = iter(self.body.block.args)
+        for name, operands in zip(GROUPS, (self.neighbors, self.targets, self.structure), strict=True):
+            if not operands:
+                continue
+            printer.print_string(f" {name}")
+            with printer.in_parens():
+                printer.print_list(operands, lambda operand: self._print_binding(printer, next(arguments), operand))
+        printer.print_string(" -> ")
+        with printer.in_parens():
+            printer.print_list(self.outputs, lambda output: printer.print_attribute(output.type))
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False)
+
+    @staticmethod
+    def _print_binding(printer: Printer, argument: SSAValue, operand: SSAValue) -> None:
+        printer.print_ssa_value(argument)
+        printer.print_string(" = ")
+        printer.print_ssa_value(operand)
+        printer.print_string(" : ")
+        printer.print_attribute(operand.type)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        parser.parse_keyword("layer")
+        layer = parser.parse_integer(allow_boolean=False)
+        arguments: list[Parser.Argument] = []
+
+        def parse_binding() -> SSAValue:
+            name = parser.parse_argument(expect_type=False).name
+            parser.parse_punctuation("=")
+            operand: UnresolvedOperand = parser.parse_unresolved_operand()
+            parser.parse_punctuation(":")
+            type_ = parser.parse_type()
+            arguments.append(Parser.Argument(name, type_))
+            return parser.resolve_operand(operand, type_)
+
+        groups: list[list[SSAValue]] = []
+        for group in GROUPS:
+            present = parser.parse_optional_keyword(group) is not None
+            groups.append(parser.parse_comma_separated_list(parser.Delimiter.PAREN, parse_binding) if present else [])
+        parser.parse_punctuation("->")
+        result_types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        body = parser.parse_region(arguments)
+        block = cls(layer, groups[0], groups[1], groups[2], result_types, body)
+        if attributes is not None:
+            block.attributes |= attributes.data
+        return block
+
+
+@irdl_op_definition
+class YieldOp(GnnOperation):
+    """The results of a ConvBlock.
+
+    ```mlir
+    gnn.yield %y : tensor<?x16xf32, #gnn.on<nodes "n">>
+    ```
+    """
+
+    name = "gnn.yield"
+
+    values = var_operand_def()
+
+    traits = traits_def(IsTerminator(), HasParent(ConvBlockOp), Pure())
+    assembly_format = "attr-dict ($values^ `:` type($values))?"
+
+    def __init__(self, values: Sequence[SSAValue]):
+        super().__init__(operands=[values])

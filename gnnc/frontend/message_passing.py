@@ -1,0 +1,170 @@
+"""Where a traced model moves values along edges: gathers, scatters, and the edge sets they speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from gnnc.dialects.gnn import End, Reduction
+from gnnc.frontend.traced_values import Size, TracedValue
+
+# Operators that only change how an index tensor is laid out, not the numbers in it.
+LAYOUT = frozenset(
+    {
+        "aten.view.default",
+        "aten.reshape.default",
+        "aten._unsafe_view.default",
+        "aten.expand.default",
+        "aten.unsqueeze.default",
+        "aten.repeat.default",
+    }
+)
+
+REDUCTIONS = {
+    "sum": Reduction.SUM,
+    "mean": Reduction.MEAN,
+    "amax": Reduction.MAX,
+    "amin": Reduction.MIN,
+    "prod": Reduction.MUL,
+}
+
+
+@dataclass(frozen=True)
+class Gather:
+    """The rows of `nodes` at `index`, one for each entry of the index."""
+
+    nodes: TracedValue
+    index: TracedValue
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """The rows of `messages` reduced into the rows of `init` at `index`."""
+
+    messages: TracedValue
+    init: TracedValue
+    index: TracedValue
+    reduction: Reduction
+    with_init: bool
+
+
+def match_gather(value: TracedValue) -> Gather | None:
+    """`value` as a gather along the domain axis of its operand, or None."""
+    match value.op:
+        case "aten.index_select.default":
+            nodes, dim, index = value.args
+        case "aten.index.Tensor":
+            nodes, indices = value.args
+            used = [axis for axis, index in enumerate(indices) if index is not None]
+            if len(used) != 1:
+                return None
+            dim, index = used[0], indices[used[0]]
+        case "aten.gather.default":
+            nodes, dim, index = value.args[:3]
+        case _:
+            return None
+    if nodes.domain is None or dim % len(nodes.shape) != nodes.domain_axis:
+        return None
+    peeled = peel_index(index, dim % len(index.shape) if value.op == "aten.gather.default" else 0)
+    return Gather(nodes, peeled) if peeled is not None else None
+
+
+def match_scatter(value: TracedValue) -> Scatter | None:
+    """`value` as a scatter along the domain axis of its first operand, or None."""
+    reduction, with_init = "sum", True
+    match value.op:
+        case "aten.scatter_add.default":
+            init, dim, index, messages = value.args
+        case "aten.scatter_reduce.two":
+            init, dim, index, messages, reduction = value.args
+            with_init = value.kwargs.get("include_self", True)
+        case "aten.index_add.default" if value.kwargs.get("alpha", 1) == 1:
+            init, dim, index, messages = value.args
+        case "aten.index_reduce.default":
+            init, dim, index, messages, reduction = value.args
+            with_init = value.kwargs.get("include_self", True)
+        case _:
+            return None
+    if init.domain is None or messages.domain is None or reduction not in REDUCTIONS:
+        return None
+    axis = dim % len(init.shape)
+    if axis != init.domain_axis or axis != messages.domain_axis or rows(init) != rows(messages):
+        return None
+    peeled = peel_index(index, axis if len(index.shape) > 1 else 0)
+    return Scatter(messages, init, peeled, REDUCTIONS[reduction], with_init) if peeled is not None else None
+
+
+def rows(value: TracedValue) -> tuple[int | Size, ...]:
+    axis = value.domain_axis
+    return (*value.shape[:axis], *value.shape[axis + 1 :])
+
+
+def peel_index(index: TracedValue, axis: int) -> TracedValue | None:
+    """The one-dimensional integer tensor that an index spreads along `axis`, or None if it is no such thing."""
+    if index.domain is None or index.domain_axis != axis or index.dtype not in (torch.int64, torch.int32):
+        return None
+    domain = index.domain
+    while len(index.shape) > 1:
+        if index.op not in LAYOUT or index.args[0].domain != domain:
+            return None
+        index = index.args[0]
+    return index
+
+
+@dataclass(frozen=True)
+class EdgeSet:
+    """Edges between two node domains, given by two index tensors of one length."""
+
+    domain: Size
+    sources: TracedValue
+    targets: TracedValue
+    source_nodes: Size
+    target_nodes: Size
+
+
+@dataclass(frozen=True)
+class EdgeSets:
+    """The edge sets of a model, and where each index tensor is an end."""
+
+    ends: dict[TracedValue, tuple[EdgeSet, End]]
+
+    def end_of(self, index: TracedValue) -> tuple[EdgeSet, End]:
+        return self.ends[index]
+
+
+def find_edge_sets(values: Iterable[TracedValue]) -> EdgeSets:
+    """Pairs up the index tensors that gathers and scatters use.
+
+    All index tensors of one length that messages are gathered by belong to the edges that a scatter of that length
+    reduces: the scatter's index is the targets, each other one the sources of a set.
+    """
+    nodes_of: dict[TracedValue, Size] = {}
+    scattered: list[TracedValue] = []
+    for value in values:
+        gather, scatter = match_gather(value), match_scatter(value)
+        if gather is not None and gather.nodes.domain is not None:
+            nodes_of.setdefault(gather.index, gather.nodes.domain)
+        if scatter is not None and scatter.init.domain is not None:
+            nodes_of.setdefault(scatter.index, scatter.init.domain)
+            scattered.append(scatter.index)
+    ends: dict[TracedValue, tuple[EdgeSet, End]] = {}
+    for domain in dict.fromkeys(index.domain for index in nodes_of if index.domain is not None):
+        pair_up(domain, [index for index in nodes_of if index.domain == domain], scattered, nodes_of, ends)
+    return EdgeSets(ends)
+
+
+def pair_up(
+    domain: Size,
+    indices: Sequence[TracedValue],
+    scattered: Sequence[TracedValue],
+    nodes_of: dict[TracedValue, Size],
+    ends: dict[TracedValue, tuple[EdgeSet, End]],
+) -> None:
+    target = next((index for index in scattered if index.domain == domain), indices[-1])
+    others = [index for index in indices if index is not target] or [target]
+    for source in others:
+        edges = EdgeSet(domain, source, target, nodes_of[source], nodes_of[target])
+        ends.setdefault(target, (edges, End.TARGET))
+        ends.setdefault(source, (edges, End.SOURCE))

@@ -1,0 +1,364 @@
+"""The proof that an ATen operator is row-wise: every row of its results depends on the same row of its operands alone.
+
+Two things prove it: torch's own tag `pointwise`, with operands whose domain axes line up; or a rule of the table below,
+which looks at the axes an operator works on. Keeping the domain axis is no proof: attention over all nodes keeps it too.
+What has no rule is refused by name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from gnnc.frontend.traced_values import Shape, Size, TracedValue, sizes_in, values_in
+
+
+class NotRowwise(Exception):
+    """Why an operator is not row-wise, or not known to be; the message completes 'it … '."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """An ATen call as the rules see it. Keyword arguments and defaults stand at their place in the schema."""
+
+    value: TracedValue
+    domain: Size
+    arguments: Mapping[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.arguments[name]
+
+    def axis(self, value: TracedValue) -> int | None:
+        """The axis of a value that runs over the domain, or None for a value without rows."""
+        return value.domain_axis if value.sizes else None
+
+    @property
+    def on_domain(self) -> list[TracedValue]:
+        """The operands that have rows."""
+        return [value for value in self.value.operands() if value.sizes]
+
+
+Rule = Callable[[Call], None]
+
+
+def prove_rowwise(value: TracedValue) -> None:
+    """Raises NotRowwise unless `value`'s operator is proved row-wise for these arguments."""
+    call = describe_call(value)
+    overload = operator_of(value.op)
+    name = value.op.removesuffix(f".{overload._overloadname}")
+    rule = TABLE.get(value.op) or TABLE.get(name)
+    if rule is not None:
+        rule(call)
+    elif torch.Tag.pointwise in overload.tags and torch.Tag.nondeterministic_seeded not in overload.tags:
+        aligned(call)
+    elif torch.Tag.nondeterministic_seeded in overload.tags or "dropout" in value.op:
+        raise NotRowwise("is random: an exact result does not exist (is dropout given training=False in eval mode?)")
+    else:
+        raise NotRowwise("is not known to keep rows apart, and may mix the rows of different nodes")
+    if any(sum(isinstance(s, Size) for s in shape) > 1 for shape, _ in value.outputs):
+        raise NotRowwise("makes a value with two axes over nodes or edges")
+
+
+def operator_of(name: str) -> torch._ops.OpOverload[..., Any]:
+    """The operator called `aten.linear.default`."""
+    namespace, op, overload = name.split(".")
+    return getattr(getattr(getattr(torch.ops, namespace), op), overload)
+
+
+def describe_call(value: TracedValue) -> Call:
+    operands = list(value.operands())
+    for operand in operands:
+        if len(operand.sizes) > 1:
+            raise NotRowwise("takes a value with two axes over nodes or edges")
+    domains = {operand.domain for operand in operands if operand.domain is not None}
+    if len(domains) != 1:
+        raise NotRowwise("mixes values on different nodes or edges" if domains else "takes no value on nodes or edges")
+    schema = operator_of(value.op)._schema
+    arguments: dict[str, Any] = {}
+    for position, parameter in enumerate(schema.arguments):
+        given = value.args[position] if position < len(value.args) else value.kwargs.get(parameter.name)
+        arguments[parameter.name] = given if given is not None else plain_default(parameter)
+    return Call(value, domains.pop(), arguments)
+
+
+def plain_default(parameter: Any) -> Any:
+    return parameter.default_value if parameter.has_default_value() else None
+
+
+def axes(dims: Any, rank: int) -> set[int]:
+    """The axes that a `dim` argument names; all of them for None or an empty list."""
+    if dims is None or dims == () or dims == []:
+        return set(range(rank))
+    return {d % rank for d in ([dims] if isinstance(dims, int) else dims)}
+
+
+def keep_off(value: TracedValue, dims: Any, what: str) -> None:
+    """The operator's work along `dims` must not run over the domain axis."""
+    if value.domain_axis in axes(dims, len(value.shape)):
+        raise NotRowwise(f"{what} over all nodes or edges")
+
+
+def no_sizes(call: Call, *names: str) -> None:
+    """Sizes in these arguments would be those of the whole graph, a batch has others."""
+    if any(True for name in names for _ in sizes_in(call[name])):
+        raise NotRowwise("depends on the count of nodes or edges")
+
+
+def without_rows(value: Any, what: str) -> None:
+    if any(v.sizes for v in values_in(value)):
+        raise NotRowwise(f"takes {what} that differs from row to row")
+
+
+def aligned(call: Call) -> None:
+    """Broadcasting must bring the domain axes of all operands together."""
+    rank = len(call.value.shape)
+    positions = {len(v.shape) - v.domain_axis for v in call.on_domain}
+    if len(positions) > 1:
+        raise NotRowwise("broadcasts the rows of one operand along another axis of the other")
+    position = positions.pop()
+    for operand in values_in(call.value.args):
+        if not operand.sizes and len(operand.shape) >= position and operand.shape[-position] != 1:
+            raise NotRowwise("combines rows with a value that has one entry for each of a fixed number of rows")
+    if position > rank:
+        raise NotRowwise("drops the axis over nodes or edges")
+
+
+# Rules, by what they look at.
+
+
+def along(dim_name: str, what: str) -> Rule:
+    """Works along the axes of argument `dim_name` of the first operand."""
+
+    def rule(call: Call) -> None:
+        value = call[first_parameter(call)]
+        keep_off(value, call[dim_name], what)
+        others = [v for v in call.on_domain if v is not value]
+        if any(len(v.shape) != len(value.shape) or v.domain_axis != value.domain_axis for v in others):
+            raise NotRowwise("takes operands whose rows lie on different axes")
+
+    return rule
+
+
+def first_parameter(call: Call) -> str:
+    return next(iter(call.arguments))
+
+
+def linear(call: Call) -> None:
+    without_rows((call["weight"], call["bias"]), "a weight")
+    keep_off(call["input"], -1, "sums")
+
+
+def matmul(call: Call) -> None:
+    lhs, rhs = list(call.arguments.values())[:2]
+    if lhs.sizes and rhs.sizes:
+        batch_matmul(lhs, rhs)
+        return
+    without_rows(rhs, "a right side")
+    keep_off(lhs, -1, "sums")
+    from_end = len(lhs.shape) - lhs.domain_axis
+    if from_end > 2 and len(rhs.shape) >= from_end and rhs.shape[-from_end] != 1:
+        raise NotRowwise("multiplies each row by a matrix of its own")
+
+
+def batch_matmul(lhs: TracedValue, rhs: TracedValue) -> None:
+    """One small product a row: the domain axis is a batch axis of both sides."""
+    positions = {len(lhs.shape) - lhs.domain_axis, len(rhs.shape) - rhs.domain_axis}
+    if len(positions) > 1 or positions.pop() <= 2:
+        raise NotRowwise("multiplies over all nodes or edges")
+
+
+def layer_norm(call: Call) -> None:
+    count = len(call["normalized_shape"])
+    no_sizes(call, "normalized_shape")
+    without_rows((call["weight"], call["bias"]), "a scale")
+    keep_off(call["input"], list(range(-count, 0)), "normalises")
+
+
+def batch_norm(call: Call) -> None:
+    without_rows((call["weight"], call["bias"], call["running_mean"], call["running_var"]), "statistics")
+    keep_off(call["input"], 1, "has channels")
+
+
+def concat(call: Call) -> None:
+    values = call["tensors"]
+    if any(not v.sizes for v in values):
+        raise NotRowwise("joins values with and without rows")
+    if len({v.domain_axis for v in values}) > 1:
+        raise NotRowwise("joins values whose rows lie on different axes")
+    keep_off(values[0], call["dim"], "joins")
+
+
+def stack(call: Call) -> None:
+    values = call["tensors"]
+    if any(not v.sizes for v in values) or len({v.domain_axis for v in values}) > 1:
+        raise NotRowwise("stacks values whose rows lie on different axes")
+
+
+def reshape(call: Call) -> None:
+    """The domain axis survives if the count of numbers before it and after it stays."""
+    before, after = call["self"], call.value
+    if not after.sizes or after.domain != before.domain or around(before.shape) != around(after.shape):
+        raise NotRowwise("folds rows into another axis or takes them apart")
+
+
+def around(shape: Shape) -> tuple[int, int]:
+    axis = next(a for a, size in enumerate(shape) if isinstance(size, Size))
+    numbers = [s for s in shape if isinstance(s, int)]
+    return math.prod(numbers[:axis]), math.prod(numbers[axis:])
+
+
+def expand(call: Call) -> None:
+    if call.value.domain != call["self"].domain:
+        raise NotRowwise("repeats a row for other nodes or edges")
+
+
+def repeat(call: Call) -> None:
+    value, repeats = call["self"], call["repeats"]
+    no_sizes(call, "repeats")
+    if repeats[len(repeats) - len(value.shape) + value.domain_axis] != 1:
+        raise NotRowwise("repeats rows")
+
+
+def moves_axes(call: Call) -> None:
+    """Axes change places, rows stay whole."""
+
+
+def squeeze(call: Call) -> None:
+    """Axes of size 1 are dropped, which must not depend on how many rows a batch has."""
+    keep_off(call["self"], call["dim"], "drops the axis")
+
+
+def index_select(call: Call) -> None:
+    without_rows(call["index"], "an index")
+    keep_off(call["self"], call["dim"], "picks")
+
+
+def index(call: Call) -> None:
+    value = call["self"]
+    used = [axis for axis, picked in enumerate(call["indices"]) if picked is not None]
+    without_rows(call["indices"], "an index")
+    keep_off(value, used, "picks")
+    if len(used) > 1:
+        raise NotRowwise("picks along several axes at once")
+
+
+def embedding(call: Call) -> None:
+    without_rows(call["weight"], "a table")
+
+
+def pad(call: Call) -> None:
+    value, widths = call["self"], call["pad"]
+    no_sizes(call, "pad")
+    last_axes = [-1 - position // 2 for position, width in enumerate(widths) if width != 0]
+    if last_axes:
+        keep_off(value, last_axes, "pads")
+
+
+def prelu(call: Call) -> None:
+    without_rows(call["weight"], "a slope")
+    if call["weight"].shape != (1,) and call["self"].domain_axis == 1:
+        raise NotRowwise("has one slope for each of a fixed number of rows")
+
+
+def group_norm(call: Call) -> None:
+    without_rows((call["weight"], call["bias"]), "a scale")
+    if call["input"].domain_axis != 0:
+        raise NotRowwise("normalises over all nodes or edges")
+
+
+def attention(call: Call) -> None:
+    """Softmax attention within each row: the domain axis is a batch axis of all operands."""
+    if any(len(v.shape) - v.domain_axis <= 2 for v in call.on_domain):
+        raise NotRowwise("attends from every node to every other one, which needs all pairs of nodes at once")
+    aligned(call)
+    if call["dropout_p"] != 0.0:
+        raise NotRowwise("is random: give dropout_p=0.0 in eval mode")
+
+
+def one_hot(call: Call) -> None:
+    if call["num_classes"] < 0:
+        raise NotRowwise("looks for the largest class over all nodes or edges: give num_classes")
+
+
+def addmm(call: Call) -> None:
+    without_rows((call["self"], call["mat2"]), "a matrix")
+    keep_off(call["mat1"], 1, "sums")
+
+
+# One table. A name without overload stands for all overloads of the operator.
+TABLE: dict[str, Rule] = {
+    "aten.linear": linear,
+    "aten.matmul": matmul,
+    "aten.mm": matmul,
+    "aten.bmm": matmul,
+    "aten.mv": matmul,
+    "aten.addmm": addmm,
+    "aten.layer_norm": layer_norm,
+    "aten._native_batch_norm_legit_no_training": batch_norm,
+    "aten.group_norm": group_norm,
+    "aten.cat": concat,
+    "aten.stack": stack,
+    "aten.view": reshape,
+    "aten.reshape": reshape,
+    "aten._unsafe_view": reshape,
+    "aten.flatten": reshape,
+    "aten.unsqueeze": moves_axes,
+    "aten.squeeze.dim": squeeze,
+    "aten.squeeze.dims": squeeze,
+    "aten.transpose.int": moves_axes,
+    "aten.permute": moves_axes,
+    "aten.t": moves_axes,
+    "aten.expand": expand,
+    "aten.repeat": repeat,
+    "aten.sum.dim_IntList": along("dim", "sums"),
+    "aten.mean.dim": along("dim", "averages"),
+    "aten.amax": along("dim", "takes the maximum"),
+    "aten.amin": along("dim", "takes the minimum"),
+    "aten.max.dim": along("dim", "takes the maximum"),
+    "aten.min.dim": along("dim", "takes the minimum"),
+    "aten.argmax": along("dim", "looks for the maximum"),
+    "aten.argmin": along("dim", "looks for the minimum"),
+    "aten.prod.dim_int": along("dim", "multiplies"),
+    "aten.any.dim": along("dim", "looks"),
+    "aten.all.dim": along("dim", "looks"),
+    "aten.var.correction": along("dim", "takes the variance"),
+    "aten.std.correction": along("dim", "takes the deviation"),
+    "aten.logsumexp": along("dim", "sums"),
+    "aten.linalg_vector_norm": along("dim", "takes the norm"),
+    "aten.norm.ScalarOpt_dim": along("dim", "takes the norm"),
+    "aten.softmax.int": along("dim", "normalises"),
+    "aten.log_softmax.int": along("dim", "normalises"),
+    "aten._softmax": along("dim", "normalises"),
+    "aten._log_softmax": along("dim", "normalises"),
+    "aten.cumsum": along("dim", "accumulates"),
+    "aten.cumprod": along("dim", "accumulates"),
+    "aten.sort": along("dim", "sorts"),
+    "aten.argsort": along("dim", "sorts"),
+    "aten.topk": along("dim", "looks for the largest"),
+    "aten.select.int": along("dim", "picks one"),
+    "aten.slice.Tensor": along("dim", "cuts"),
+    "aten.narrow": along("dim", "cuts"),
+    "aten.split.Tensor": along("dim", "splits"),
+    "aten.split_with_sizes": along("dim", "splits"),
+    "aten.chunk": along("dim", "splits"),
+    "aten.unbind.int": along("dim", "splits"),
+    "aten.flip": along("dims", "reverses"),
+    "aten.roll": along("dims", "shifts"),
+    "aten.gather": along("dim", "picks"),
+    "aten.glu": along("dim", "halves"),
+    "aten.scaled_dot_product_attention": attention,
+    "aten.index_select": index_select,
+    "aten.index.Tensor": index,
+    "aten.embedding": embedding,
+    "aten.constant_pad_nd": pad,
+    "aten.prelu": prelu,
+    "aten.masked_fill": aligned,
+    "aten._to_copy": aligned,
+    "aten.to.dtype": aligned,
+    "aten.type_as": aligned,
+    "aten.one_hot": one_hot,
+}

@@ -1,0 +1,211 @@
+"""From torch's traced graph to values without duplicates (value numbering), sizes with one name each.
+
+Every GCN or GAT layer rebuilds self-loops and normalisation, each time with sizes of its own (u0, u1, …). Equal calls on
+equal values are one value; where they made new sizes, the later size is renamed to the earlier one, so that all layers
+speak of the same edge set.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sympy
+import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind
+from torch.fx import Node
+
+from gnnc.errors import UnsupportedModelError
+from gnnc.frontend.inputs import ModelInput
+from gnnc.frontend.source_lines import source_line
+from gnnc.frontend.traced_values import Shape, Size, TracedModel, TracedValue
+
+# Operators that return their first operand.
+IDENTITIES = frozenset(
+    {
+        "aten.detach.default",
+        "aten.alias.default",
+        "aten.clone.default",
+        "aten.contiguous.default",
+        "aten.lift_fresh_copy.default",
+        "aten.lift.default",
+    }
+)
+
+# Operators that return their operand if its shape is asked for.
+RESHAPES = frozenset({"aten.view.default", "aten.reshape.default", "aten._unsafe_view.default", "aten.expand.default"})
+
+# Operators that only check something, or that torch leaves behind while tracing.
+CHECKS = ("aten._assert", "aten.sym_constrain_range", "aten._functional_assert")
+
+# Operators that take shape and type from their operand and nothing else: name -> the value they fill with, or where it is.
+FILLS: dict[str, float | str] = {
+    "aten.new_zeros.default": 0,
+    "aten.new_ones.default": 1,
+    "aten.new_empty.default": 0,
+    "aten.new_full.default": "args[2]",
+    "aten.zeros_like.default": 0,
+    "aten.ones_like.default": 1,
+    "aten.empty_like.default": 0,
+    "aten.full_like.default": "args[1]",
+    "aten.zeros.default": 0,
+    "aten.ones.default": 1,
+    "aten.empty.memory_format": 0,
+    "aten.full.default": "args[1]",
+}
+
+# Keyword arguments that say where a tensor lies, not what is in it.
+PLACEMENT = frozenset({"device", "pin_memory", "layout", "memory_format", "non_blocking"})
+
+
+def number_values(program: ExportedProgram, inputs: Sequence[ModelInput]) -> TracedModel:
+    """The traced model without duplicates. Raises UnsupportedModelError for what has no meaning as a value."""
+    return _Numbering(program, inputs).run()
+
+
+class _Numbering:
+    def __init__(self, program: ExportedProgram, inputs: Sequence[ModelInput]):
+        self.program = program
+        self.inputs = {i.parameter: i for i in inputs}
+        self.values: list[TracedValue] = []
+        self.by_node: dict[Node, Any] = {}
+        self.by_key: dict[Any, TracedValue] = {}
+        self.renamed: dict[sympy.Expr, sympy.Expr] = {}
+        self.size_names: dict[sympy.Expr, int | Size] = {}
+        self.expressions: dict[Size, sympy.Expr] = {}
+
+    def run(self) -> TracedModel:
+        self.read_placeholders()
+        output: Node | None = None
+        for node in self.program.graph.nodes:
+            if node.op == "call_function":
+                self.read_call(node)
+            elif node.op == "output":
+                output = node
+        assert output is not None
+        results = [self.argument(item) for item in output.args[0]]  # type: ignore[union-attr]
+        for result in results:
+            if not isinstance(result, TracedValue):
+                raise UnsupportedModelError(f"the model returns {result!r}, which is not a tensor: return tensors only")
+        return TracedModel(tuple(self.values), tuple(results))
+
+    def read_placeholders(self) -> None:
+        nodes = {node.name: node for node in self.program.graph.nodes if node.op == "placeholder"}
+        for spec in self.program.graph_signature.input_specs:
+            node = nodes[spec.arg.name]
+            if spec.kind is InputKind.USER_INPUT:
+                value = self.new_value("input", spec.arg.name, (), {}, node)
+                value.name = self.inputs[self.parameter_of(spec.arg.name)].parameter
+            else:
+                assert spec.target is not None
+                value = self.new_value("weight", spec.target, (), {}, node)
+                value.tensor = self.tensor_of(spec.target).detach()
+            self.by_node[node] = value
+
+    def parameter_of(self, placeholder: str) -> str:
+        """torch names placeholders after parameters, with a suffix where the name is taken."""
+        if placeholder in self.inputs:
+            return placeholder
+        return next(name for name in self.inputs if placeholder.startswith(name))
+
+    def tensor_of(self, target: str) -> torch.Tensor:
+        if target in self.program.state_dict:
+            return self.program.state_dict[target]
+        tensor = self.program.constants[target]
+        assert isinstance(tensor, torch.Tensor)
+        return tensor
+
+    def read_call(self, node: Node) -> None:
+        result = node.meta.get("val")
+        if isinstance(result, torch.SymInt | torch.SymBool | torch.SymFloat | int | bool | float):
+            self.by_node[node] = self.number(result)
+            return
+        name = operator_name(node.target)
+        if result is None or name.startswith(CHECKS):
+            return
+        arguments = tuple(self.argument(a) for a in node.args)
+        if name in IDENTITIES or self.changes_nothing(name, arguments, result):
+            self.by_node[node] = arguments[0]
+            return
+        keywords = {k: self.argument(v) for k, v in node.kwargs.items() if k not in PLACEMENT and v is not None}
+        if name in FILLS:
+            value = FILLS[name]
+            filled = arguments[int(value[5])] if isinstance(value, str) else value
+            name, arguments, keywords = "fill", (filled, self.outputs_of(result)), {}
+        key = (name, hashable(arguments), hashable(keywords))
+        if key not in self.by_key:
+            self.by_key[key] = self.new_value(name, node.name, arguments, keywords, node)
+        else:
+            self.unify_sizes(result, self.by_key[key])
+        self.by_node[node] = self.by_key[key]
+
+    def changes_nothing(self, name: str, arguments: tuple[Any, ...], result: Any) -> bool:
+        if name == "aten.dropout.default":
+            return not arguments[2]
+        return name in RESHAPES and self.outputs_of(result)[0][0] == arguments[0].shape
+
+    def new_value(
+        self, op: str, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], node: Node
+    ) -> TracedValue:
+        value = TracedValue(op, name, args, kwargs, self.outputs_of(node.meta["val"]), source_line(node))
+        self.values.append(value)
+        return value
+
+    def outputs_of(self, result: Any) -> tuple[tuple[Shape, torch.dtype], ...]:
+        tensors = result if isinstance(result, tuple | list) else (result,)
+        return tuple((tuple(self.number(s) for s in t.shape), t.dtype) for t in tensors if isinstance(t, torch.Tensor))
+
+    def unify_sizes(self, result: Any, known: TracedValue) -> None:
+        """The sizes of a result that is a known value are that value's sizes."""
+        tensors = result if isinstance(result, tuple | list) else (result,)
+        for tensor, (shape, _) in zip(tensors, known.outputs, strict=True):
+            for size, known_size in zip(tensor.shape, shape, strict=True):
+                if isinstance(size, torch.SymInt) and isinstance(known_size, Size):
+                    expression = size.node.expr
+                    if expression.is_Symbol and self.number(size) != known_size:
+                        self.renamed[expression] = self.expressions[known_size]
+                        self.size_names.clear()
+
+    def number(self, value: Any) -> Any:
+        """A Python number, or the Size that a symbol stands for."""
+        if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+            return self.size(value.node.expr)
+        return value
+
+    def size(self, expression: sympy.Expr) -> int | Size:
+        if expression not in self.size_names:
+            simple = expression.xreplace(self.renamed) if self.renamed else expression
+            self.size_names[expression] = int(simple) if simple.is_Integer else self.new_size(simple)
+        return self.size_names[expression]
+
+    def new_size(self, expression: sympy.Expr) -> Size:
+        size = Size(str(expression))
+        self.expressions[size] = expression
+        return size
+
+    def argument(self, argument: Any) -> Any:
+        if isinstance(argument, Node):
+            return self.by_node[argument]
+        if isinstance(argument, tuple | list):
+            return tuple(self.argument(item) for item in argument)
+        return self.number(argument)
+
+
+def operator_name(target: Any) -> str:
+    """`aten.linear.default` for an operator, `item` for taking one of several results."""
+    return "item" if target is operator.getitem else str(target)
+
+
+def hashable(argument: Any) -> Any:
+    """A key that is equal for equal arguments. 1, 1.0 and True are different arguments."""
+    if isinstance(argument, TracedValue):
+        return id(argument)
+    if isinstance(argument, tuple | list):
+        return tuple(hashable(item) for item in argument)
+    if isinstance(argument, Mapping):
+        return tuple(sorted((key, hashable(value)) for key, value in argument.items()))
+    if isinstance(argument, float):
+        return ("float", argument.hex())
+    return (type(argument).__name__, argument)

@@ -1,0 +1,333 @@
+"""Graphs as gnnc takes them: edges and attributes, as numpy arrays or torch tensors, kept as they were given."""
+
+from __future__ import annotations
+
+import operator
+import zipfile
+import zlib
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard
+
+import numpy as np
+
+from gnnc.errors import GraphError
+
+if TYPE_CHECKING:
+    import torch
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array, csr_matrix
+
+    Array: TypeAlias = NDArray[Any] | torch.Tensor
+    Features: TypeAlias = Array | csr_array | csr_matrix
+
+
+class PygData(Protocol):
+    """What gnnc uses of a torch_geometric.data.Data."""
+
+    @property
+    def x(self) -> Any: ...
+
+    @property
+    def edge_index(self) -> Any: ...
+
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+GraphLike: TypeAlias = "Graph | PygData | tuple[Any, Any]"
+
+_CSR_KEYS = ("x_data", "x_indices", "x_indptr", "x_shape")
+
+
+class Graph:
+    """A homogeneous graph with attributes.
+
+    `edge_index` has shape (2, E) and an integer dtype: row 0 holds the sources, row 1 the targets. An attribute whose
+    name begins with `edge_` has one row per edge, every other one, `x` included, one row per node. Arrays are numpy
+    arrays or torch tensors and are kept as given, never copied; `x` may also be a scipy CSR matrix. Attributes are
+    read as attributes: `graph.y`, `graph.train_mask`, `graph.edge_weight`.
+
+    The number of nodes is that of the rows of `x`, without `x` it is `num_nodes`, without either it is the largest id
+    in `edge_index` plus one.
+
+    Raises GraphError if an array has the wrong shape or dtype, or an edge names a node that does not exist.
+    """
+
+    def __init__(
+        self,
+        *,
+        edge_index: Array,
+        x: Features | None = None,
+        num_nodes: int | None = None,
+        **attributes: Array,
+    ) -> None:
+        edges = _checked_edges(edge_index)
+        self._edge_index = edge_index
+        self._x: Any = x
+        self._num_nodes = _count_nodes(edges, x, num_nodes)
+        self._attributes: dict[str, Array] = {}
+        # what a container held beside the attributes of nodes and edges, with the reason: see _from_container
+        self._left_out: dict[str, str] = {}
+        for name, array in attributes.items():
+            fault = self._fault(name, array)
+            if fault:
+                raise GraphError(fault)
+            self._attributes[name] = array
+
+    @property
+    def edge_index(self) -> Array:
+        """The edges, (2, E): sources in row 0, targets in row 1."""
+        return self._edge_index
+
+    @property
+    def x(self) -> Array | None:
+        """The node features, (num_nodes, ...), or None. CSR features turn dense on first use and keep their dtype."""
+        if _is_csr(self._x):
+            self._x = self._x.toarray()
+        return self._x
+
+    @property
+    def num_nodes(self) -> int:
+        """The number of nodes."""
+        return self._num_nodes
+
+    @property
+    def num_edges(self) -> int:
+        """The number of edges, E: an undirected edge that is stored in both directions counts twice."""
+        return int(self._edge_index.shape[1])
+
+    @property
+    def attributes(self) -> Mapping[str, Array]:
+        """Every attribute by name, `x` included if there is one: `edge_*` has a row per edge, the others per node."""
+        features = self.x
+        return dict(self._attributes) if features is None else {"x": features, **self._attributes}
+
+    def __getattr__(self, name: str) -> Array:
+        # Reached for names that are no property. Private ones must fail at once: copy and pickle ask before __init__.
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in self._attributes:
+            return self._attributes[name]
+        if name in self._left_out:
+            raise AttributeError(f"the graph was read without {name!r}: {self._left_out[name]}")
+        stored = ", ".join(["edge_index", *(["x"] if self._x is not None else []), *self._attributes])
+        raise AttributeError(f"the graph has no attribute {name!r}; it has {stored}")
+
+    def __repr__(self) -> str:
+        names = "".join(f", {name}" for name in self._attributes)
+        features = "" if self._x is None else f", x{list(self._x.shape)}"
+        return f"Graph(num_nodes={self.num_nodes}, num_edges={self.num_edges}{features}{names})"
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Graph:
+        """Read a graph from an `.npz` file, which is never unpickled.
+
+        Its keys: `edge_index`; `x`, or `x_data`, `x_indices`, `x_indptr` and `x_shape` of a CSR matrix; `num_nodes`;
+        and attributes such as `y` and `train_mask`. An array with neither a row per node nor, if named `edge_*`, a
+        row per edge is left out, and asking for it says so.
+
+        Raises GraphError, with the file's name, if the file is missing, no `.npz`, truncated, holds pickled objects,
+        lacks `edge_index`, or holds a malformed graph.
+        """
+        file = Path(path)
+        arrays = _read_npz(file)
+        if "edge_index" not in arrays:
+            raise GraphError(
+                f"{file} has no array 'edge_index', only {_listed(arrays)}; "
+                "save the edges of one homogeneous graph as edge_index, shape (2, E)."
+            )
+        try:
+            return cls._from_container(_with_features(arrays))
+        except GraphError as error:
+            raise GraphError(f"{file}: {error}") from None
+
+    @classmethod
+    def of(cls, obj: GraphLike) -> Graph:
+        """Take a Graph as it is, a PyG `Data`, or a tuple `(x, edge_index)`.
+
+        Of a `Data`, the tensors that have neither a row per node nor, if named `edge_*`, a row per edge (the label of
+        a whole graph, `ptr`, `edge_label_index`) are left out, and asking for one says so.
+
+        Raises GraphError if `obj` is anything else, or holds a malformed graph.
+        """
+        if isinstance(obj, Graph):
+            return obj
+        if hasattr(obj, "edge_index") and hasattr(obj, "x") and hasattr(obj, "to_dict"):
+            entries = {name: value for name, value in obj.to_dict().items() if _is_array(value)}
+            # not in to_dict() unless it was set, but PyG knows it from other attributes too
+            return cls._from_container({**entries, "num_nodes": getattr(obj, "num_nodes", None)})
+        if isinstance(obj, tuple) and len(obj) == 2:
+            x, edge_index = obj
+            return cls(x=x, edge_index=edge_index)
+        raise GraphError(
+            f"The graph is {_kind(obj)}; pass a gnnc.Graph, a torch_geometric.data.Data or a tuple (x, edge_index)."
+        )
+
+    @classmethod
+    def _from_container(cls, entries: Mapping[str, Any]) -> Graph:
+        """Build a graph from named entries, leaving out those that are attributes of neither nodes nor edges."""
+        entries = dict(entries)
+        graph = cls(
+            edge_index=entries.pop("edge_index", None),
+            x=entries.pop("x", None),
+            num_nodes=entries.pop("num_nodes", None),
+        )
+        for name, array in entries.items():
+            fault = graph._fault(name, array)
+            if fault:
+                graph._left_out[name] = fault
+                continue
+            graph._attributes[name] = array
+        return graph
+
+    def _fault(self, name: str, array: object) -> str | None:
+        """Say what keeps `array` from being an attribute of the nodes or edges under this name, or None."""
+        if hasattr(type(self), name) or name.startswith("_"):
+            return f"An attribute cannot be called {name!r}, which means something else on a graph; rename it."
+        if not _is_array(array):
+            return f"{name} is {_kind(array)}; pass a numpy array of numbers or a torch tensor."
+        domain, rows = ("edge", self.num_edges) if name.startswith("edge_") else ("node", self.num_nodes)
+        if not array.shape or array.shape[0] != rows:
+            return f"{name} has shape {tuple(array.shape)}; pass one row per {domain}, {rows} in all."
+        return None
+
+
+def as_numpy(array: Array) -> NDArray[Any]:
+    """View `array` as a numpy array that shares its memory; only a tensor on another device than the CPU is copied."""
+    if isinstance(array, np.ndarray):
+        return array
+    return array.numpy(force=True)
+
+
+def _checked_edges(edge_index: object) -> NDArray[Any]:
+    """Return the edges as a numpy view, (2, E); raise GraphError if they are not edges."""
+    if not _is_array(edge_index):
+        raise GraphError(f"edge_index is {_kind(edge_index)}; pass a numpy array or a torch tensor of shape (2, E).")
+    shape = tuple(edge_index.shape)
+    if len(shape) != 2 or shape[0] != 2:
+        hint = "transpose it" if len(shape) == 2 and shape[1] == 2 else "row 0 holds the sources, row 1 the targets"
+        raise GraphError(f"edge_index has shape {shape}, not (2, E); {hint}.")
+    # the names of both libraries' integer types, and of no others, have "int" in them
+    if "int" not in str(edge_index.dtype):
+        raise GraphError(f"edge_index has dtype {edge_index.dtype}; convert the node ids to integers, such as int64.")
+    return as_numpy(edge_index)
+
+
+def _count_nodes(edges: NDArray[Any], x: object, num_nodes: object) -> int:
+    """Return the number of nodes, by the rule in Graph; raise GraphError if the three do not agree."""
+    smallest, largest = (int(edges.min()), int(edges.max())) if edges.size else (0, -1)
+    if smallest < 0:
+        raise GraphError(
+            f"edge_index {_first(edges < 0, edges)}, but node ids start at 0; drop or renumber such edges."
+        )
+
+    declared = None if num_nodes is None else _checked_count(num_nodes)
+    rows = None if x is None else _checked_rows(x)
+    if rows is not None and declared is not None and rows != declared:
+        raise GraphError(f"x has {rows} rows, but num_nodes is {declared}; pass one row of x per node.")
+
+    known = rows if rows is not None else declared
+    if known is None:
+        return largest + 1
+    if largest >= known:
+        source = "num_nodes is" if rows is None else "the rows of x are"
+        raise GraphError(
+            f"edge_index {_first(edges >= known, edges)}, but {source} {known}; node ids must be below that number."
+        )
+    return known
+
+
+def _checked_count(num_nodes: object) -> int:
+    """Return `num_nodes` as an int; raise GraphError unless it is a whole number, at least 0."""
+    try:
+        count = operator.index(num_nodes)  # pyright: ignore[reportArgumentType]  # the TypeError is what is asked for
+    except TypeError:
+        raise GraphError(f"num_nodes is {num_nodes!r}; pass a whole number.") from None
+    if count < 0:
+        raise GraphError(f"num_nodes is {count}; pass 0 or more.")
+    return count
+
+
+def _checked_rows(x: Any) -> int:
+    """Return the number of rows of the features; raise GraphError if they are no array with rows."""
+    if not (_is_array(x) or _is_csr(x)):
+        raise GraphError(f"x is {_kind(x)}; pass a numpy array of numbers, a torch tensor or a scipy CSR matrix.")
+    if not x.shape:
+        raise GraphError("x is a single number; pass one row per node.")
+    return int(x.shape[0])
+
+
+def _first(faults: NDArray[np.bool_], edges: NDArray[Any]) -> str:
+    """Describe the first edge with a fault; `faults` has the shape of `edges`, (2, E)."""
+    column = int(faults.any(axis=0).argmax())
+    return f"column {column} is ({edges[0, column]}, {edges[1, column]})"
+
+
+def _is_array(value: Any) -> TypeGuard[Array]:
+    """Whether `value` is a numpy array of numbers or, told by `detach` because torch stays unimported, a tensor."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "biufc"
+    return hasattr(value, "detach") and hasattr(value, "shape")
+
+
+def _is_csr(value: Any) -> TypeGuard[csr_array | csr_matrix]:
+    return getattr(value, "format", None) == "csr" and hasattr(value, "toarray")
+
+
+def _kind(value: object) -> str:
+    """Name what was given, for a message."""
+    if value is None:
+        return "None"
+    if isinstance(value, np.ndarray):
+        return f"a numpy array of dtype {value.dtype}"
+    return f"of type {type(value).__name__}"
+
+
+def _listed(names: Mapping[str, object]) -> str:
+    return ", ".join(names) or "nothing"
+
+
+def _read_npz(file: Path) -> dict[str, NDArray[Any]]:
+    """Read every array of an `.npz` file without unpickling; raise GraphError if that cannot be done."""
+    if not file.is_file():
+        raise GraphError(f"{file} is not a file; pass the path of an .npz graph.")
+    if not zipfile.is_zipfile(file):
+        with file.open("rb") as stream:
+            starts_like_npz = stream.read(4) == b"PK\x03\x04"
+        fault = "is truncated; copy or download it again" if starts_like_npz else "is no .npz file; write it with savez"
+        raise GraphError(f"{file} {fault}.")
+
+    arrays: dict[str, NDArray[Any]] = {}
+    try:
+        with np.load(file, allow_pickle=False) as archive:
+            for name in archive.files:
+                arrays[name] = archive[name]
+    except ValueError as error:
+        raise GraphError(
+            f"{file} holds an array that cannot be read ({error}); save plain arrays of numbers, no Python objects."
+        ) from None
+    except (OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise GraphError(f"{file} is damaged ({error}); copy or download it again.") from None
+    return arrays
+
+
+def _with_features(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """Put the four arrays of CSR features, if they are there, together as `x`."""
+    entries: dict[str, Any] = {name: array for name, array in arrays.items() if name not in _CSR_KEYS}
+    missing = [name for name in _CSR_KEYS if name not in arrays]
+    if len(missing) == len(_CSR_KEYS):
+        return entries
+    if missing:
+        raise GraphError(f"The CSR features lack {', '.join(missing)}; save all four of {', '.join(_CSR_KEYS)}.")
+
+    from scipy.sparse import csr_array
+
+    data, indices, indptr, shape = (arrays[name] for name in _CSR_KEYS)
+    try:
+        matrix = csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
+        # unchecked, an index out of range would write outside the dense array
+        matrix.check_format(full_check=True)
+    except (ValueError, TypeError) as error:
+        raise GraphError(f"The CSR features do not fit together ({error}); save x_data, ... from one matrix.") from None
+    return {**entries, "x": matrix}

@@ -1,0 +1,15 @@
+"""What gnnc adds to every xDSL tool: dialects and passes, found through the entry point `xdsl.universe`."""
+
+from xdsl.ir import Dialect
+from xdsl.universe import Universe
+
+from gnnc.passes import get_all_passes
+
+
+def get_gnn() -> Dialect:
+    from gnnc.dialects.gnn import GNN
+
+    return GNN
+
+
+GNNC_UNIVERSE = Universe(all_dialects={"gnn": get_gnn}, all_passes=get_all_passes())

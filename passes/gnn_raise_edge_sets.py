@@ -1,0 +1,189 @@
+"""gnn-raise-edge-sets: index arithmetic becomes terms over the graph's own edges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
+from xdsl.rewriter import InsertPoint
+
+from gnnc.dialects.gnn import (
+    EdgeSetOp,
+    EdgeSetType,
+    RelationOp,
+    ReshapeOp,
+    ReverseOp,
+    WithLoopsOp,
+    WithoutLoopsOp,
+)
+from gnnc.dialects.gnn.attributes import domain_of
+from gnnc.dialects.gnn.edge_sets import edge_set_type
+from gnnc.passes.analysis.matching import aten_call, located
+
+
+@dataclass(frozen=True)
+class GnnRaiseEdgeSets(ModulePass):
+    """Recognises edge sets that are terms over the given edges: the edges themselves, without self-loops, with one
+    self-loop a node added, reversed. What is not recognised stays as general index arithmetic on the whole graph.
+    """
+
+    name = "gnn-raise-edge-sets"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        patterns = GreedyRewritePatternApplier([RaiseRelation(), RaiseLoops()])
+        PatternRewriteWalker(patterns).rewrite_module(op)
+
+
+@dataclass(frozen=True)
+class EdgeTerm:
+    """An index tensor of shape 2x? as a term: the given edges, perhaps without loops, perhaps with loops added."""
+
+    edge_index: SSAValue
+    kept: SSAValue | None = None
+    """The index tensor after the loops were taken out, if they were."""
+    looped: SSAValue | None = None
+    """The index tensor after the loops were added, if they were."""
+
+
+class RaiseRelation(RewritePattern):
+    """edge_set(row 0, row 1) of an input is the relation itself; with exchanged rows its reverse."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: EdgeSetOp, rewriter: PatternRewriter) -> None:
+        rows = rows_of_one_index(op)
+        if rows is None or not isinstance(rows[0], BlockArgument):
+            return
+        edge_index, reverse = rows
+        type_ = edge_set_type(op.result)
+        if not reverse:
+            rewriter.replace(op, located(RelationOp(edge_index, type_), op))
+            return
+        given = located(RelationOp(edge_index, EdgeSetType(type_.edge_set, type_.target, type_.source)), op)
+        rewriter.replace(op, [given, located(ReverseOp(given.result), op)])
+
+
+class RaiseLoops(RewritePattern):
+    """edge_set(row 0, row 1) of cat([edges or edges with different ends, one loop a node]) is a set operation."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: EdgeSetOp, rewriter: PatternRewriter) -> None:
+        rows = rows_of_one_index(op)
+        term = edge_term(rows[0]) if rows is not None else None
+        if rows is None or term is None or (term.kept is None and term.looped is None):
+            return
+        type_ = edge_set_type(op.result)
+        if type_.source != type_.target:
+            return
+        first = rows[0].owner
+        assert isinstance(first, Operation)
+        given_type = set_of(term.edge_index, type_)
+        given = located(RelationOp(term.edge_index, given_type), op)
+        new: list[Operation] = [given]
+        current = given.result
+        if term.kept is not None:
+            new.append(located(WithoutLoopsOp(current, set_of(term.kept, type_)), op))
+            current = new[-1].results[0]
+        if term.looped is not None:
+            new.append(located(WithLoopsOp(current, set_of(term.looped, type_)), op))
+            current = new[-1].results[0]
+        if rows[1]:
+            new.append(located(ReverseOp(current), op))
+        # Before the arithmetic it stands for: values on the new edges may come before `op`.
+        rewriter.insert_op(new, InsertPoint.before(first))
+        rewriter.replace(op, [], [new[-1].results[0]])
+
+
+def set_of(index: SSAValue, like: EdgeSetType) -> EdgeSetType:
+    """The edge set whose edges an index tensor of shape 2x? lists."""
+    domain = domain_of(index.type)
+    assert domain is not None
+    return EdgeSetType(domain.set_name, like.source, like.target)
+
+
+def rows_of_one_index(op: EdgeSetOp) -> tuple[SSAValue, bool] | None:
+    """The index tensor whose two rows are the ends of the edges, and whether they are exchanged."""
+    sources, targets = selected_row(op.sources), selected_row(op.targets)
+    if sources is None or targets is None or sources[0] is not targets[0]:
+        return None
+    if {sources[1], targets[1]} != {0, 1}:
+        return None
+    return sources[0], sources[1] == 1
+
+
+def selected_row(value: SSAValue) -> tuple[SSAValue, int] | None:
+    """(index tensor, row) of `select(index, 0, row)`."""
+    arguments = aten_call(value, "aten.select.int")
+    if arguments is None or len(arguments) != 3 or arguments[1] != 0:
+        return None
+    operand, _, row = arguments
+    return (operand, row) if isinstance(operand, SSAValue) and isinstance(row, int) else None
+
+
+def edge_term(index: SSAValue) -> EdgeTerm | None:
+    """`index` as a term over an argument of the function, or None."""
+    if isinstance(index, BlockArgument):
+        return EdgeTerm(index)
+    joined = aten_call(index, "aten.cat.default")
+    if joined is None:
+        return without_loops(index)
+    parts = joined[0]
+    if not isinstance(parts, list) or len(parts) != 2 or joined[1:] not in ([1], [-1]):
+        return None
+    edges, loops = parts
+    if not isinstance(edges, SSAValue) or not isinstance(loops, SSAValue) or not is_one_loop_a_node(loops):
+        return None
+    term = EdgeTerm(edges) if isinstance(edges, BlockArgument) else without_loops(edges)
+    return None if term is None else EdgeTerm(term.edge_index, term.kept, index)
+
+
+def without_loops(index: SSAValue) -> EdgeTerm | None:
+    """`edge_index[:, edge_index[0] != edge_index[1]]`."""
+    arguments = aten_call(index, "aten.index.Tensor")
+    if arguments is None or not isinstance(arguments[0], BlockArgument):
+        return None
+    edge_index, picked = arguments
+    if not isinstance(picked, list) or len(picked) != 2 or picked[0] is not None:
+        return None
+    mask = aten_call(picked[1], "aten.ne.Tensor") if isinstance(picked[1], SSAValue) else None
+    if mask is None:
+        return None
+    rows = [selected_row(side) if isinstance(side, SSAValue) else None for side in mask]
+    if {row for row in rows if row is not None} != {(edge_index, 0), (edge_index, 1)}:
+        return None
+    return EdgeTerm(edge_index, kept=index)
+
+
+def is_one_loop_a_node(index: SSAValue) -> bool:
+    """`arange(0, number of nodes)` in both rows."""
+    repeated = aten_call(index, "aten.repeat.default")
+    if repeated is not None and repeated[1] == [2, 1]:
+        return isinstance(repeated[0], SSAValue) and is_node_range(through_reshapes(repeated[0]))
+    stacked = aten_call(index, "aten.stack.default")
+    if stacked is not None and isinstance(stacked[0], list) and len(stacked[0]) == 2 and stacked[1:] in ([], [0]):
+        return all(isinstance(row, SSAValue) and is_node_range(row) for row in stacked[0])
+    return False
+
+
+def is_node_range(value: SSAValue) -> bool:
+    """`arange(0, n)` on a node domain: its length is the number of nodes by its type."""
+    domain = domain_of(value.type)
+    if domain is None or not domain.is_nodes:
+        return False
+    start = aten_call(value, "aten.arange.start")
+    return aten_call(value, "aten.arange.default") is not None or (start is not None and start[0] == 0)
+
+
+def through_reshapes(value: SSAValue) -> SSAValue:
+    while isinstance(value.owner, ReshapeOp):
+        value = value.owner.input
+    return value

@@ -1,0 +1,144 @@
+"""gnn-split-conv-blocks: @forward becomes a sequence of ConvBlocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from gnnc.dialects.gnn import ConvBlockOp, ConvOperation, GatherOp, YieldOp
+from gnnc.passes.analysis.block_boundaries import Prices, block_boundaries
+from gnnc.passes.analysis.conv_layers import conv_layers, is_on_edges, restriction_of
+from gnnc.passes.analysis.cost_model import CostKind
+from gnnc.passes.analysis.model_functions import ModelFunctions, model_functions, returned
+
+
+@dataclass(frozen=True)
+class GnnSplitConvBlocks(ModulePass):
+    """Splits @forward into ConvBlocks, one a layer, so that each can run batch by batch over target nodes.
+
+    What a block hands on is a minimum vertex cut, nearest to its consumers. `cost` prices it: `time` counts loads, the
+    write and what is computed again for every neighbour; `bytes` counts bytes moved; `tensors` counts tensors, as the DGI
+    paper does. `loads` is how often a batch is expected to load a row that neighbours need, for each target: the mean
+    in-degree at most.
+    """
+
+    name = "gnn-split-conv-blocks"
+
+    cost: CostKind = "time"
+    loads: int = 8
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        functions = model_functions(op)
+        layers = conv_layers(functions)
+        boundaries = block_boundaries(functions, layers, Prices(self.cost, max(1, self.loads)))
+        splitter = Splitter(functions)
+        for layer, kept in enumerate(boundaries):
+            splitter.add_block(layer, kept)
+        splitter.add_block(layers.deepest, list(returned(functions.forward).arguments))
+        splitter.finish()
+
+
+class Splitter:
+    """Writes the blocks before the operations they replace."""
+
+    def __init__(self, functions: ModelFunctions):
+        self.functions = functions
+        self.block = functions.forward.body.block
+        self.old = list(self.block.ops)
+        self.stored: dict[SSAValue, SSAValue] = {v: v for v in self.block.args if not is_on_edges(v)}
+
+    def add_block(self, layer: int, values: list[SSAValue]) -> None:
+        """Adds the block that computes those of the values that are not stored yet."""
+        outputs = [v for v in dict.fromkeys(values) if v not in self.stored]
+        if not outputs:
+            return
+        body = BlockBody(self.functions, set(self.stored), outputs)
+        targets = [v for v in body.inputs if v not in body.for_neighbors]
+        neighbors = [v for v in body.inputs if v in body.for_neighbors]
+        region = clone_body(self.old, body, [*neighbors, *targets, *body.structure], outputs)
+        op = ConvBlockOp(
+            layer,
+            [self.stored[v] for v in neighbors],
+            [self.stored[v] for v in targets],
+            body.structure,
+            [v.type for v in outputs],
+            region,
+        )
+        op.location = next(
+            (o.location for o in self.old if o in body.operations and isinstance(o, ConvOperation)), op.location
+        )
+        Rewriter.insert_op(op, InsertPoint.before(self.old[0]))
+        self.stored |= dict(zip(outputs, op.outputs, strict=True))
+
+    def finish(self) -> None:
+        """Returns what the blocks computed and erases the operations they were made of."""
+        terminator = returned(self.functions.forward)
+        terminator.operands = [self.stored[v] for v in terminator.arguments]
+        for op in reversed(self.old):
+            if op is not terminator:
+                Rewriter.erase_op(op)
+
+
+class BlockBody:
+    """What a block holds: the operations from stored values to its outputs, and for which rows the inputs are needed."""
+
+    def __init__(self, functions: ModelFunctions, stored: set[SSAValue], outputs: list[SSAValue]):
+        self.functions = functions
+        self.stored = stored
+        self.operations: set[Operation] = set()
+        self.structure: list[SSAValue] = []
+        self.inputs: list[SSAValue] = []
+        self.for_neighbors: set[SSAValue] = set()
+        self.seen: set[tuple[SSAValue, object]] = set()
+        for output in outputs:
+            self.demand(output, None)
+
+    def demand(self, value: SSAValue, rows: object) -> None:
+        """Notes what is needed to have a value on some rows: None for the targets, "neighbors", or a restriction's edges."""
+        stack = [(value, rows)]
+        while stack:
+            item = stack.pop()
+            if item not in self.seen:
+                self.seen.add(item)
+                stack.extend(self.requirements(*item))
+
+    def requirements(self, value: SSAValue, rows: object) -> list[tuple[SSAValue, object]]:
+        op = value.owner
+        if self.functions.structure_place(value) is not None:
+            if value not in self.structure:
+                self.structure.append(value)
+            return []
+        if value in self.stored or isinstance(op, Block):
+            self.add_input(value, rows)
+            return []
+        self.operations.add(op)
+        if isinstance(op, GatherOp):
+            at_target = restriction_of(op) == rows
+            return [(op.nodes, None if at_target else "neighbors"), (op.edges, None)]
+        if isinstance(op, ConvOperation):
+            restriction = restriction_of(op)
+            messages = [(v, restriction if is_on_edges(v) else rows) for v in op.operands[:-1]]
+            return [*messages, (op.operands[-1], None)]
+        return [(operand, rows) for operand in op.operands]
+
+    def add_input(self, value: SSAValue, rows: object) -> None:
+        if value not in self.inputs:
+            self.inputs.append(value)
+        if rows == "neighbors":
+            self.for_neighbors.add(value)
+
+
+def clone_body(old: list[Operation], body: BlockBody, inputs: list[SSAValue], outputs: list[SSAValue]) -> Region:
+    """The block's operations, in their order, on arguments in place of its inputs."""
+    block = Block(arg_types=[v.type for v in inputs])
+    mapping: dict[SSAValue, SSAValue] = dict(zip(inputs, block.args, strict=True))
+    for op in old:
+        if op in body.operations:
+            block.add_op(op.clone(value_mapper=mapping))
+    block.add_op(YieldOp([mapping[v] for v in outputs]))
+    return Region(block)

@@ -1,0 +1,34 @@
+"""The passes from the front end's module to ConvBlocks, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.passes import ModulePass
+
+from gnnc.passes.analysis.cost_model import CostKind
+
+
+def block_pipeline(*, cost: CostKind = "time", loads: int = 8) -> Sequence[ModulePass]:
+    """From the level `model` to the level `blocks`; `cost` and `loads` as in gnn-split-conv-blocks."""
+    from xdsl.transforms.canonicalize import CanonicalizePass
+    from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
+    from xdsl.transforms.dead_code_elimination import DeadCodeElimination
+
+    from gnnc.passes.gnn_index_convs import GnnIndexConvs
+    from gnnc.passes.gnn_prune_structure import GnnPruneStructure
+    from gnnc.passes.gnn_raise_edge_sets import GnnRaiseEdgeSets
+    from gnnc.passes.gnn_raise_messages import GnnRaiseMessages
+    from gnnc.passes.gnn_split_conv_blocks import GnnSplitConvBlocks
+
+    return (
+        CommonSubexpressionElimination(),
+        GnnRaiseEdgeSets(),
+        GnnRaiseMessages(),
+        CanonicalizePass(),
+        CommonSubexpressionElimination(),
+        GnnPruneStructure(),
+        DeadCodeElimination(),
+        GnnIndexConvs(),
+        GnnSplitConvBlocks(cost=cost, loads=loads),
+    )

@@ -1,0 +1,103 @@
+"""Edge sets at run time, and the reductions over them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+
+from gnnc.dialects.gnn import End, Reduction
+
+
+@dataclass(frozen=True)
+class Incidence:
+    """The edges of a set by the node at one end, in the set's order within a node (a stable sort).
+
+    `offsets` has shape [nodes + 1]; the edges of node v are `edges[offsets[v]:offsets[v + 1]]`, int64.
+    """
+
+    offsets: torch.Tensor
+    edges: torch.Tensor
+
+
+@dataclass
+class EdgeSet:
+    """Directed edges: `sources` and `targets` are int64 tensors of shape [E], with node counts of both ends."""
+
+    sources: torch.Tensor
+    targets: torch.Tensor
+    source_count: int
+    target_count: int
+    _incidences: dict[End, Incidence] = field(default_factory=dict[End, Incidence], repr=False)
+
+    @property
+    def edge_count(self) -> int:
+        return self.sources.shape[0]
+
+    def index(self, end: End) -> torch.Tensor:
+        """The node at one end of every edge."""
+        return self.sources if end is End.SOURCE else self.targets
+
+    def node_count(self, end: End) -> int:
+        return self.source_count if end is End.SOURCE else self.target_count
+
+    def incidence(self, end: End) -> Incidence:
+        """The edges by the node at one end; computed once."""
+        if end not in self._incidences:
+            index, count = self.index(end), self.node_count(end)
+            offsets = torch.zeros(count + 1, dtype=torch.int64)
+            torch.cumsum(torch.bincount(index, minlength=count), 0, out=offsets[1:])
+            self._incidences[end] = Incidence(offsets, torch.argsort(index, stable=True))
+        return self._incidences[end]
+
+    def reverse(self) -> EdgeSet:
+        return EdgeSet(self.targets, self.sources, self.target_count, self.source_count)
+
+    def where(self, mask: torch.Tensor) -> EdgeSet:
+        """The edges for which a boolean tensor of shape [E] is true."""
+        return EdgeSet(self.sources[mask], self.targets[mask], self.source_count, self.target_count)
+
+    def without_loops(self) -> EdgeSet:
+        return self.where(self.sources != self.targets)
+
+    def with_loops(self) -> EdgeSet:
+        """The edges and, after them, one loop a node."""
+        loops = torch.arange(self.source_count)
+        sources, targets = torch.cat([self.sources, loops]), torch.cat([self.targets, loops])
+        return EdgeSet(sources, targets, self.source_count, self.target_count)
+
+    def union(self, other: EdgeSet) -> EdgeSet:
+        sources = torch.cat([self.sources, other.sources])
+        return EdgeSet(sources, torch.cat([self.targets, other.targets]), self.source_count, self.target_count)
+
+
+def reduce_rows(
+    reduction: Reduction, messages: torch.Tensor, index: torch.Tensor, init: torch.Tensor, axis: int, *, with_init: bool
+) -> torch.Tensor:
+    """The rows of `messages` (one for each entry of `index`, along `axis`) reduced into those of `init`; a new tensor."""
+    if reduction is Reduction.SUM and with_init:
+        return init.index_add(axis, index, messages)
+    names = {Reduction.MEAN: "mean", Reduction.MAX: "amax", Reduction.MIN: "amin", Reduction.MUL: "prod"}
+    spread = index.reshape([-1 if a == axis else 1 for a in range(messages.dim())]).expand_as(messages)
+    name = names.get(reduction, "sum")
+    return init.scatter_reduce(axis, spread, messages, name, include_self=with_init)
+
+
+def aggregate(reduction: Reduction, messages: torch.Tensor, index: torch.Tensor, count: int, axis: int) -> torch.Tensor:
+    """The messages of each of `count` nodes reduced; 0 for a node without messages, 1 for a product."""
+    shape = [count if a == axis else size for a, size in enumerate(messages.shape)]
+    init = messages.new_full(shape, 1 if reduction is Reduction.MUL else 0)
+    if reduction is Reduction.MEAN:
+        total = init.index_add(axis, index, messages)
+        edges = torch.bincount(index, minlength=count).clamp(min=1).to(messages.dtype)
+        return total / edges.reshape([-1 if a == axis else 1 for a in range(messages.dim())])
+    counted = reduction in (Reduction.SUM, Reduction.MUL)
+    return reduce_rows(reduction, messages, index, init, axis, with_init=counted)
+
+
+def edge_softmax(scores: torch.Tensor, index: torch.Tensor, count: int, axis: int, eps: float) -> torch.Tensor:
+    """exp(s - max) / (sum + eps) over the scores with one entry of `index`."""
+    largest = aggregate(Reduction.MAX, scores, index, count, axis)
+    exponential = (scores - largest.index_select(axis, index)).exp()
+    total = aggregate(Reduction.SUM, exponential, index, count, axis) + eps
+    return exponential / total.index_select(axis, index)

@@ -1,0 +1,294 @@
+"""A ConvBlock becomes a Python function over one batch: straight-line code, no interpreter step an operation.
+
+Every value is needed on some rows: the batch's targets, the edges that meet them, or the nodes at the other ends of those
+edges. A walk from the outputs up notes which; a walk down then writes one line for each operation and kind of rows. The
+lines of a GCN layer, for example:
+
+    def block(batch, a0, a1, a2):
+        e0 = batch.edges(a1, target)
+        n0 = e0.neighbors(a1, source)
+        v0 = n0.load(a0, 0)
+        v1 = v0.index_select(0, n0.places)
+        ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import torch
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from gnnc.dialects.gnn import (
+    AggregateOp,
+    ConstantOp,
+    ConvBlockOp,
+    ConvOperation,
+    DomainAttr,
+    EdgeSetType,
+    EdgeSoftmaxOp,
+    End,
+    EndAttr,
+    FillOp,
+    GatherOp,
+    LoadWeightOp,
+    ScatterOp,
+    YieldOp,
+)
+from gnnc.dialects.gnn.attributes import domain_axis, domain_of
+from gnnc.targets.edge_sets import aggregate, edge_softmax, reduce_rows
+from gnnc.targets.torch_functions import constant, filled, function_of
+
+BlockFunction: TypeAlias = Callable[..., tuple[torch.Tensor, ...]]
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The rows of the batch's nodes."""
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The rows of the edges that meet the batch with one end."""
+
+    edges: SSAValue
+    end: End
+
+
+@dataclass(frozen=True)
+class NeighborNodes:
+    """The distinct nodes at one end of those edges."""
+
+    at: Edges
+    edges: SSAValue
+    end: End
+
+
+Rows: TypeAlias = Targets | Edges | NeighborNodes
+
+TARGETS = Targets()
+
+
+@dataclass(frozen=True)
+class CompiledBlock:
+    """The function of a block for the outputs on one node domain: takes a Batch and the block's operands."""
+
+    domain: DomainAttr
+    outputs: tuple[int, ...]
+    run: BlockFunction
+    source: str
+
+
+def compile_block(op: ConvBlockOp, weights: Mapping[str, torch.Tensor], device: str) -> list[CompiledBlock]:
+    """One function for each node domain that the block has outputs on. `weights` lie on the device."""
+    domains = {domain: None for output in op.outputs if (domain := domain_of(output.type)) is not None}
+    return [_BlockWriter(op, domain, weights, device).compile() for domain in domains]
+
+
+class _BlockWriter:
+    def __init__(self, op: ConvBlockOp, domain: DomainAttr, weights: Mapping[str, torch.Tensor], device: str):
+        self.op = op
+        self.domain = domain
+        self.weights = weights
+        self.device = device
+        terminator = op.body.block.last_op
+        assert isinstance(terminator, YieldOp)
+        self.outputs = [i for i, value in enumerate(terminator.values) if domain_of(value.type) == domain]
+        self.results = [terminator.values[i] for i in self.outputs]
+        self.operations = [o for o in op.body.block.ops if o is not terminator]
+        self.demands: dict[SSAValue, dict[Rows | None, None]] = {}
+        self.row_names: dict[Rows, str] = {}
+        self.names: dict[tuple[SSAValue, Rows | None], str] = {}
+        self.lines: list[tuple[str, list[str]]] = []
+        self.namespace: dict[str, Any] = {
+            "aggregate": aggregate,
+            "edge_softmax": edge_softmax,
+            "reduce_rows": reduce_rows,
+            "filled": filled,
+            "source": End.SOURCE,
+            "target": End.TARGET,
+        }
+
+    def compile(self) -> CompiledBlock:
+        self.collect_demands()
+        self.write_rows()
+        for argument in self.op.body.block.args:
+            self.write_argument(argument)
+        for operation in self.operations:
+            for rows in self.rows_of(operation):
+                self.write_operation(operation, rows)
+        source = self.source_text()
+        exec(compile(source, f"<conv_block layer {self.op.layer_index}>", "exec"), self.namespace)
+        return CompiledBlock(self.domain, tuple(self.outputs), self.namespace["block"], source)
+
+    # The walk up: on which rows each value is needed.
+
+    def collect_demands(self) -> None:
+        for result in self.results:
+            self.demand(result, TARGETS)
+        for operation in reversed(self.operations):
+            for rows in self.rows_of(operation):
+                for operand, needed in self.requirements(operation, rows):
+                    self.demand(operand, needed)
+
+    def demand(self, value: SSAValue, rows: Rows | None) -> None:
+        has_rows = domain_of(value.type) is not None
+        self.demands.setdefault(value, {})[rows if has_rows else None] = None
+
+    def rows_of(self, operation: Operation) -> list[Rows | None]:
+        return list({rows: None for result in operation.results for rows in self.demands.get(result, {})})
+
+    def requirements(self, operation: Operation, rows: Rows | None) -> list[tuple[SSAValue, Rows | None]]:
+        if isinstance(operation, GatherOp):
+            return [(operation.nodes, self.gathered_rows(operation, rows)), (operation.edges, None)]
+        if isinstance(operation, ConvOperation):
+            edges = self.reduced_edges(operation, rows)
+            return [(v, edges if is_on(v, edges) else TARGETS) for v in operation.operands]
+        return [(operand, rows) for operand in operation.operands]
+
+    def gathered_rows(self, operation: GatherOp, rows: Rows | None) -> Rows:
+        assert isinstance(rows, Edges), "a gather gives rows of edges"
+        end = operation.end.data
+        return (
+            TARGETS if (operation.edges, end) == (rows.edges, rows.end) else NeighborNodes(rows, operation.edges, end)
+        )
+
+    def reduced_edges(self, operation: ConvOperation, rows: Rows | None) -> Edges:
+        end = operation.properties["end"]
+        assert isinstance(end, EndAttr)
+        edges = Edges(operation.operands[-1], end.data)
+        expected = edges if isinstance(operation, EdgeSoftmaxOp) else TARGETS
+        assert rows == expected, f"{operation.name} is needed for neighbors: the module has not been split into blocks"
+        return edges
+
+    # The walk down: one line for each operation and kind of rows.
+
+    def write_rows(self) -> None:
+        for rows in {rows: None for demanded in self.demands.values() for rows in demanded}:
+            self.row_name(rows)
+
+    def row_name(self, rows: Rows | None) -> str:
+        """The variable that stands for some rows."""
+        if rows is None or isinstance(rows, Targets):
+            return "batch"
+        if rows in self.row_names:
+            return self.row_names[rows]
+        made_by = "batch.edges" if isinstance(rows, Edges) else f"{self.row_name(rows.at)}.neighbors"
+        name = f"{'e' if isinstance(rows, Edges) else 'n'}{len(self.row_names)}"
+        self.row_names[rows] = name
+        self.lines.append((f"{name} = {made_by}({self.argument_name(rows.edges)}, {rows.end.value})", []))
+        return name
+
+    def argument_name(self, value: SSAValue) -> str:
+        assert isinstance(value, BlockArgument)
+        return f"a{value.index}"
+
+    def write_argument(self, argument: BlockArgument) -> None:
+        for rows in self.demands.get(argument, {}):
+            if rows is None or isinstance(argument.type, EdgeSetType):
+                self.names[argument, None] = self.argument_name(argument)
+                continue
+            load = "batch.targets" if isinstance(rows, Targets) else f"{self.row_name(rows)}.load"
+            axis = domain_axis(argument.type)
+            self.assign((argument, rows), f"{load}({self.argument_name(argument)}, {axis})", [])
+
+    def write_operation(self, operation: Operation, rows: Rows | None) -> None:
+        if isinstance(operation, LoadWeightOp):
+            self.bind(operation.result, self.weights[operation.weight.string_value()])
+        elif isinstance(operation, ConstantOp):
+            self.bind(operation.result, constant(operation))
+        elif isinstance(operation, FillOp):
+            self.write_fill(operation, rows)
+        elif isinstance(operation, GatherOp):
+            self.write_gather(operation, rows)
+        elif isinstance(operation, ConvOperation):
+            self.write_reduction(operation, rows)
+        else:
+            self.write_call(operation, rows)
+
+    def write_fill(self, operation: FillOp, rows: Rows | None) -> None:
+        type_ = self.known("t", operation.result.type)
+        value, count = operation.value.value.data, f"{self.row_name(rows)}.rows"
+        self.assign(
+            (operation.result, rows), f"filled({type_}, {self.known('c', value)}, {count}, {self.device!r})", []
+        )
+
+    def write_gather(self, operation: GatherOp, rows: Rows | None) -> None:
+        from_rows = self.gathered_rows(operation, rows)
+        index = f"{self.row_name(rows)}.targets" if from_rows == TARGETS else f"{self.row_name(from_rows)}.places"
+        nodes = self.name(operation.nodes, from_rows)
+        axis = domain_axis(operation.nodes.type)
+        self.assign((operation.result, rows), f"{nodes}.index_select({axis}, {index})", [nodes])
+
+    def write_reduction(self, operation: ConvOperation, rows: Rows | None) -> None:
+        edges = self.reduced_edges(operation, rows)
+        messages = self.name(operation.operands[0], edges)
+        axis = domain_axis(operation.operands[0].type)
+        index = f"{self.row_name(edges)}.targets"
+        if isinstance(operation, EdgeSoftmaxOp):
+            text = f"edge_softmax({messages}, {index}, batch.rows, {axis}, {operation.eps.value.data!r})"
+            self.assign((operation.result, rows), text, [messages])
+            return
+        assert isinstance(operation, AggregateOp | ScatterOp)
+        reduction = self.known("r", operation.reduction.data)
+        if isinstance(operation, AggregateOp):
+            text = f"aggregate({reduction}, {messages}, {index}, batch.rows, {axis})"
+            self.assign((operation.result, rows), text, [messages])
+            return
+        init = self.name(operation.init, TARGETS)
+        counted = operation.with_init is not None
+        text = f"reduce_rows({reduction}, {messages}, {index}, {init}, {axis}, with_init={counted})"
+        self.assign((operation.result, rows), text, [messages, init])
+
+    def write_call(self, operation: Operation, rows: Rows | None) -> None:
+        operands = [self.name(operand, rows) for operand in operation.operands]
+        function = self.known("f", function_of(operation))
+        call = f"{function}({', '.join(operands)})"
+        if len(operation.results) == 1:
+            self.assign((operation.results[0], rows), call, operands)
+            return
+        names = [self.new_name((result, rows)) for result in operation.results]
+        self.lines.append((f"{', '.join(names)} = {call}", operands))
+
+    def bind(self, value: SSAValue, tensor: torch.Tensor) -> None:
+        self.names[value, None] = self.known("w", tensor)
+
+    def known(self, letter: str, thing: Any) -> str:
+        """A name for something that is known when the block is compiled."""
+        name = f"{letter}{len(self.namespace)}"
+        self.namespace[name] = thing
+        return name
+
+    def name(self, value: SSAValue, rows: Rows | None) -> str:
+        return self.names[value, rows if domain_of(value.type) is not None else None]
+
+    def new_name(self, key: tuple[SSAValue, Rows | None]) -> str:
+        self.names[key] = f"v{len(self.names)}"
+        return self.names[key]
+
+    def assign(self, key: tuple[SSAValue, Rows | None], expression: str, uses: list[str]) -> None:
+        if domain_of(key[0].type) is None:
+            key = (key[0], None)
+        self.lines.append((f"{self.new_name(key)} = {expression}", uses))
+
+    def source_text(self) -> str:
+        """The function, which forgets every value after its last use."""
+        arguments = "".join(f", a{i}" for i in range(len(self.op.body.block.args)))
+        returned = [self.name(result, TARGETS) for result in self.results]
+        last_use = {name: i for i, (_, uses) in enumerate(self.lines) for name in uses if name.startswith("v")}
+        body: list[str] = []
+        for i, (line, uses) in enumerate(self.lines):
+            body.append(line)
+            dead = [name for name in dict.fromkeys(uses) if last_use.get(name) == i and name not in returned]
+            if dead:
+                body.append(f"del {', '.join(dead)}")
+        body.append(f"return ({''.join(name + ', ' for name in returned)})")
+        return f"def block(batch{arguments}):\n" + "\n".join(f"    {line}" for line in body) + "\n"
+
+
+def is_on(value: SSAValue, edges: Edges) -> bool:
+    """Whether a value has a row an edge of the set."""
+    assert isinstance(edges.edges.type, EdgeSetType)
+    return domain_of(value.type) == edges.edges.type.domain

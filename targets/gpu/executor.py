@@ -1,0 +1,157 @@
+"""Runs a module that has been split into ConvBlocks: block after block, batch after batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import torch
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from gnnc.dialects.gnn import ConvBlockOp
+from gnnc.dialects.gnn.attributes import domain_axis, domain_of
+from gnnc.passes.analysis.cost_model import row_bytes
+from gnnc.passes.analysis.model_functions import argument_name, model_functions
+from gnnc.targets.edge_sets import EdgeSet
+from gnnc.targets.gpu.batch import Batch
+from gnnc.targets.gpu.block_compiler import CompiledBlock, compile_block
+from gnnc.targets.reference.run import run_structure
+from gnnc.targets.torch_functions import dtype_of, shape_with
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Without a batch size, the edge values of a batch should take no more than this.
+DEFAULT_BATCH_BYTES = 256 * 2**20
+
+
+class BatchedExecutor:
+    """A program that can run on any graph with its signature.
+
+    Arrays lie in host memory; each batch's rows go to `device` ("cpu", "cuda", "cuda:1") and come back. Every value that
+    a block hands on is freed after the last block that uses it.
+    """
+
+    def __init__(self, module: ModuleOp, weights: Mapping[str, torch.Tensor]):
+        self.module = module
+        self.weights = weights
+        self.functions = model_functions(module)
+        self.operations = list(self.functions.forward.body.block.ops)
+        self.compiled: dict[tuple[ConvBlockOp, str], list[CompiledBlock]] = {}
+        self.check_level()
+
+    def check_level(self) -> None:
+        wrong = next((op for op in self.operations if not isinstance(op, ConvBlockOp | ReturnOp)), None)
+        if wrong is not None:
+            raise PassFailedException(f"{wrong.name} stands outside of a block: run gnn-split-conv-blocks first")
+
+    def structure(self, inputs: Mapping[str, Any], nodes: int) -> tuple[Any, ...]:
+        """What does not depend on features, for a graph of so many nodes; `inputs` by the graph's names."""
+        return run_structure(self.module, inputs, self.weights, nodes)
+
+    def run(
+        self,
+        features: Mapping[str, torch.Tensor],
+        structure: Sequence[Any],
+        nodes: int,
+        *,
+        batch_size: int | None = None,
+        device: str = "cpu",
+    ) -> list[torch.Tensor]:
+        """The model's outputs for all nodes, on the host, in the order in which @forward returns them."""
+        values = self.arguments(features, structure)
+        last_use = self.last_uses()
+        result: list[torch.Tensor] = []
+        with torch.no_grad(), progress(self.operations) as advance:
+            for place, op in enumerate(self.operations):
+                if isinstance(op, ConvBlockOp):
+                    operands = [values[operand] for operand in op.operands]
+                    outputs = self.run_block(op, operands, nodes, batch_size, device, advance)
+                    values.update(zip(op.outputs, outputs, strict=True))
+                    del operands, outputs
+                else:
+                    result = [values[value] for value in op.operands]
+                for value in [v for v in values if last_use.get(v, -1) <= place]:
+                    del values[value]
+        return result
+
+    def arguments(self, features: Mapping[str, torch.Tensor], structure: Sequence[Any]) -> dict[SSAValue, Any]:
+        values: dict[SSAValue, Any] = {}
+        for argument in self.functions.forward.body.block.args:
+            place = self.functions.structure_place(argument)
+            name = argument_name(self.functions.forward, argument.index)
+            values[argument] = structure[place] if place is not None else features[name or ""]
+        return values
+
+    def last_uses(self) -> dict[SSAValue, int]:
+        """The place of the last operation that uses each value."""
+        return {operand: place for place, op in enumerate(self.operations) for operand in op.operands}
+
+    def run_block(
+        self,
+        op: ConvBlockOp,
+        operands: Sequence[Any],
+        nodes: int,
+        batch_size: int | None,
+        device: str,
+        advance: Callable[[float], None],
+    ) -> list[torch.Tensor]:
+        outputs = [torch.empty(shape_with(o.type, nodes), dtype=dtype_of(o.type)) for o in op.outputs]
+        size = batch_size or default_batch_size(op, operands, nodes)
+        for compiled in self.compile(op, device):
+            for start in range(0, nodes, size):
+                batch = Batch(start, min(start + size, nodes), device)
+                for i, result in zip(compiled.outputs, compiled.run(batch, *operands), strict=True):
+                    axis = domain_axis(op.outputs[i].type)
+                    outputs[i].narrow(axis, batch.start, batch.rows).copy_(result)
+                advance(batch.rows / nodes)
+        return outputs
+
+    def compile(self, op: ConvBlockOp, device: str) -> list[CompiledBlock]:
+        key = (op, device)
+        if key not in self.compiled:
+            weights = {name: tensor.to(device) for name, tensor in self.weights.items()}
+            self.compiled[key] = compile_block(op, weights, device)
+        return self.compiled[key]
+
+
+def default_batch_size(op: ConvBlockOp, operands: Sequence[Any], nodes: int) -> int:
+    """As many targets as keep the widest values of their edges, at the mean in-degree, within DEFAULT_BATCH_BYTES."""
+    on_edges = [
+        row_bytes(result.type)
+        for inner in op.body.block.ops
+        for result in inner.results
+        if (domain := domain_of(result.type)) is not None and not domain.is_nodes
+    ]
+    edges = max((o.edge_count for o in operands if isinstance(o, EdgeSet)), default=0)
+    bytes_per_target = 2 * max(on_edges, default=0) * edges // max(1, nodes)
+    return max(1, min(nodes, DEFAULT_BATCH_BYTES // max(1, bytes_per_target)))
+
+
+@contextmanager
+def progress(operations: Sequence[Any]) -> Iterator[Callable[[float], None]]:
+    """A progress bar on stderr when that is a terminal; yields a function that takes the share of a block just done."""
+    import sys
+
+    if not sys.stderr.isatty():
+        yield lambda share: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("block {task.fields[block]}"), BarColumn(), TimeRemainingColumn()
+    blocks = sum(isinstance(op, ConvBlockOp) for op in operations)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("run", total=blocks, block=f"1/{blocks}")
+        done = 0.0
+
+        def advance(share: float) -> None:
+            nonlocal done
+            done += share
+            bar.update(task, completed=done, block=f"{min(blocks, int(done) + 1)}/{blocks}")
+
+        yield advance

@@ -1,0 +1,211 @@
+"""xDSL's interpreter over torch tensors. Slow and plain: what a module means, to compare everything else with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import torch
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.interpreter import (
+    Interpreter,
+    InterpreterFunctions,
+    PythonValues,
+    ReturnedValues,
+    TerminatorValue,
+    impl,
+    impl_terminator,
+    register_impls,
+)
+from xdsl.interpreters.func import FuncFunctions
+from xdsl.ir import Operation, SSAValue
+
+from gnnc.dialects.gnn import (
+    AggregateOp,
+    ConstantOp,
+    ConvBlockOp,
+    CountOp,
+    DomainAttr,
+    EdgeSetOp,
+    EdgeSetType,
+    EdgeSoftmaxOp,
+    EndpointsOp,
+    FillOp,
+    GatherOp,
+    LoadWeightOp,
+    RelationOp,
+    ReverseOp,
+    RowwiseOp,
+    ScatterOp,
+    UnionOp,
+    WhereOp,
+    WholeGraphOp,
+    WithLoopsOp,
+    WithoutLoopsOp,
+    YieldOp,
+)
+from gnnc.dialects.gnn.attributes import domain_axis, domain_of
+from gnnc.dialects.gnn.edge_sets import edge_set_type
+from gnnc.targets.edge_sets import EdgeSet, aggregate, edge_softmax, reduce_rows
+from gnnc.targets.torch_functions import constant, filled, function_of, rowwise_operations
+
+Values = tuple[Any, ...]
+
+
+class GnnFunctions(InterpreterFunctions):
+    """The `gnn` operations on torch tensors and edge sets.
+
+    `weights` by symbol; `node_counts` by the name of the node domain. Sizes of edge domains are noted as values on them
+    appear.
+    """
+
+    def __init__(self, weights: Mapping[str, torch.Tensor], node_counts: Mapping[str, int]):
+        self.weights = weights
+        self.sizes: dict[DomainAttr, int] = {DomainAttr("nodes", name): n for name, n in node_counts.items()}
+
+    def note_sizes(self, values: Sequence[SSAValue], tensors: Sequence[Any]) -> None:
+        """Remembers how many rows the domains of some values have."""
+        for value, tensor in zip(values, tensors, strict=True):
+            domain = domain_of(value.type)
+            if domain is not None:
+                self.sizes[domain] = tensor.shape[domain_axis(value.type)]
+            elif isinstance(value.type, EdgeSetType):
+                self.sizes[value.type.domain] = cast(EdgeSet, tensor).edge_count
+
+    def node_count(self, name: str) -> int:
+        return self.sizes[DomainAttr("nodes", name)]
+
+    @impl(LoadWeightOp)
+    def load_weight(self, interpreter: Interpreter, op: LoadWeightOp, args: Values) -> PythonValues:
+        return (self.weights[op.weight.string_value()],)
+
+    @impl(ConstantOp)
+    def constant(self, interpreter: Interpreter, op: ConstantOp, args: Values) -> PythonValues:
+        return (constant(op),)
+
+    @impl(FillOp)
+    def fill(self, interpreter: Interpreter, op: FillOp, args: Values) -> PythonValues:
+        domain = domain_of(op.result.type)
+        assert domain is not None
+        return (filled(op.result.type, op.value.value.data, self.sizes[domain], "cpu"),)
+
+    @impl(CountOp)
+    def count(self, interpreter: Interpreter, op: CountOp, args: Values) -> PythonValues:
+        return (self.sizes[op.domain],)
+
+    def edge_set(self, op: Operation, edges: EdgeSet) -> PythonValues:
+        self.note_sizes(op.results, [edges])
+        return (edges,)
+
+    @impl(RelationOp)
+    def relation(self, interpreter: Interpreter, op: RelationOp, args: Values) -> PythonValues:
+        return self.edges_from(op, args[0][0], args[0][1])
+
+    @impl(EdgeSetOp)
+    def general_edge_set(self, interpreter: Interpreter, op: EdgeSetOp, args: Values) -> PythonValues:
+        return self.edges_from(op, *args)
+
+    def edges_from(self, op: Operation, sources: torch.Tensor, targets: torch.Tensor) -> PythonValues:
+        type_ = edge_set_type(op.results[0])
+        counts = self.node_count(type_.source.data), self.node_count(type_.target.data)
+        return self.edge_set(op, EdgeSet(sources.long(), targets.long(), *counts))
+
+    @impl(WithoutLoopsOp)
+    def without_loops(self, interpreter: Interpreter, op: WithoutLoopsOp, args: Values) -> PythonValues:
+        return self.edge_set(op, args[0].without_loops())
+
+    @impl(WithLoopsOp)
+    def with_loops(self, interpreter: Interpreter, op: WithLoopsOp, args: Values) -> PythonValues:
+        return self.edge_set(op, args[0].with_loops())
+
+    @impl(WhereOp)
+    def where(self, interpreter: Interpreter, op: WhereOp, args: Values) -> PythonValues:
+        return self.edge_set(op, args[0].where(args[1]))
+
+    @impl(UnionOp)
+    def union(self, interpreter: Interpreter, op: UnionOp, args: Values) -> PythonValues:
+        return self.edge_set(op, args[0].union(args[1]))
+
+    @impl(ReverseOp)
+    def reverse(self, interpreter: Interpreter, op: ReverseOp, args: Values) -> PythonValues:
+        return self.edge_set(op, args[0].reverse())
+
+    @impl(EndpointsOp)
+    def endpoints(self, interpreter: Interpreter, op: EndpointsOp, args: Values) -> PythonValues:
+        return (args[0].index(op.end.data),)
+
+    @impl(GatherOp)
+    def gather(self, interpreter: Interpreter, op: GatherOp, args: Values) -> PythonValues:
+        nodes, edges = args
+        return (nodes.index_select(domain_axis(op.nodes.type), edges.index(op.end.data)),)
+
+    @impl(ScatterOp)
+    def scatter(self, interpreter: Interpreter, op: ScatterOp, args: Values) -> PythonValues:
+        messages, init, edges = args
+        index, axis = edges.index(op.end.data), domain_axis(op.messages.type)
+        return (reduce_rows(op.reduction.data, messages, index, init, axis, with_init=op.with_init is not None),)
+
+    @impl(AggregateOp)
+    def aggregate(self, interpreter: Interpreter, op: AggregateOp, args: Values) -> PythonValues:
+        messages, edges = args
+        index, axis = edges.index(op.end.data), domain_axis(op.messages.type)
+        return (aggregate(op.reduction.data, messages, index, edges.node_count(op.end.data), axis),)
+
+    @impl(EdgeSoftmaxOp)
+    def edge_softmax(self, interpreter: Interpreter, op: EdgeSoftmaxOp, args: Values) -> PythonValues:
+        scores, edges = args
+        index, count = edges.index(op.end.data), edges.node_count(op.end.data)
+        return (edge_softmax(scores, index, count, domain_axis(op.scores.type), op.eps.value.data),)
+
+    @impl(ConvBlockOp)
+    def conv_block(self, interpreter: Interpreter, op: ConvBlockOp, args: Values) -> PythonValues:
+        return interpreter.run_ssacfg_region(op.body, args, "conv_block")
+
+    @impl_terminator(YieldOp)
+    def yield_(self, interpreter: Interpreter, op: YieldOp, args: Values) -> tuple[TerminatorValue, PythonValues]:
+        return ReturnedValues(args), ()
+
+    @impl(RowwiseOp)
+    def rowwise(self, interpreter: Interpreter, op: RowwiseOp, args: Values) -> PythonValues:
+        return self.call(op, args)
+
+    @impl(WholeGraphOp)
+    def whole_graph(self, interpreter: Interpreter, op: WholeGraphOp, args: Values) -> PythonValues:
+        return self.call(op, args)
+
+    def call(self, op: Operation, args: Values) -> PythonValues:
+        result = function_of(op)(*args)
+        results = tuple(result) if isinstance(result, tuple | list) else (result,)
+        self.note_sizes(op.results, results)
+        return results
+
+
+def run_named(self: GnnFunctions, interpreter: Interpreter, op: Operation, args: Values) -> PythonValues:
+    """Any operation whose meaning is one function of its operands."""
+    return (function_of(op)(*args),)
+
+
+for _operation in rowwise_operations():
+    setattr(GnnFunctions, f"run_{_operation.__name__}", impl(_operation)(run_named))
+register_impls(GnnFunctions)
+
+
+def run_function(
+    module: ModuleOp,
+    name: str,
+    arguments: Sequence[Any],
+    weights: Mapping[str, torch.Tensor],
+    node_counts: Mapping[str, int],
+) -> tuple[Any, ...]:
+    """Runs one function of a module, at any level, on whole tensors and edge sets.
+
+    `node_counts` by the name of the node domain. Returns what the function returns.
+    """
+    functions = GnnFunctions(weights, node_counts)
+    interpreter = Interpreter(module)
+    interpreter.register_implementations(FuncFunctions())
+    interpreter.register_implementations(functions)
+    function = next(op for op in module.ops if getattr(op, "sym_name", None) is not None and op.sym_name.data == name)  # type: ignore[attr-defined]
+    functions.note_sizes(function.regions[0].block.args, arguments)
+    with torch.no_grad():
+        return interpreter.call_op(name, tuple(arguments))

@@ -1,0 +1,86 @@
+// RUN: gnnc-opt %s --split-input-file --verify-diagnostics | filecheck %s --match-full-lines
+
+// Only the generic form can have other arguments than operands.
+%x = "test.op"() : () -> tensor<?x8xf32, #gnn.on<nodes "n">>
+"gnn.conv_block"(%x) <{layer = 1 : i64, operandSegmentSizes = array<i32: 1, 0, 0>}> ({
+  gnn.yield
+}) : (tensor<?x8xf32, #gnn.on<nodes "n">>) -> ()
+// CHECK: the arguments of the body must have the types of the operands, in order
+
+// -----
+
+%x, %e = "test.op"() : () -> (tensor<?x8xf32, #gnn.on<nodes "n">>, !gnn.edges<"e", "n" -> "n">)
+"gnn.conv_block"(%x, %e) <{layer = 1 : i64, operandSegmentSizes = array<i32: 1, 0, 1>}> ({
+^bb0(%b0: !gnn.edges<"e", "n" -> "n">, %b1: tensor<?x8xf32, #gnn.on<nodes "n">>):
+  gnn.yield
+}) : (tensor<?x8xf32, #gnn.on<nodes "n">>, !gnn.edges<"e", "n" -> "n">) -> ()
+// CHECK: the arguments of the body must have the types of the operands, in order
+
+// -----
+
+%x = "test.op"() : () -> tensor<?x4xf32, #gnn.on<edges "e">>
+gnn.conv_block layer 1 neighbors(%a = %x : tensor<?x4xf32, #gnn.on<edges "e">>) -> () {
+  gnn.yield
+}
+// CHECK: what is loaded for neighbors or targets must be on a node domain
+
+// -----
+
+%x = "test.op"() : () -> tensor<8xf32>
+gnn.conv_block layer 1 targets(%a = %x : tensor<8xf32>) -> () {
+  gnn.yield
+}
+// CHECK: what is loaded for neighbors or targets must be on a node domain
+
+// -----
+
+%e = "test.op"() : () -> !gnn.edges<"e", "n" -> "n">
+gnn.conv_block layer 1 targets(%a = %e : !gnn.edges<"e", "n" -> "n">) -> () {
+  gnn.yield
+}
+// CHECK: what is loaded for neighbors or targets must be on a node domain
+
+// -----
+
+%x = "test.op"() : () -> tensor<?x8xf32, #gnn.on<nodes "n">>
+gnn.conv_block layer 1 targets(%a = %x : tensor<?x8xf32, #gnn.on<nodes "n">>) -> () {
+  "test.termop"() : () -> ()
+}
+// CHECK: the body must end in gnn.yield
+
+// -----
+
+%x = "test.op"() : () -> tensor<?x8xf32, #gnn.on<nodes "n">>
+%y = gnn.conv_block layer 1 targets(%a = %x : tensor<?x8xf32, #gnn.on<nodes "n">>) -> (tensor<?x8xf32, #gnn.on<nodes "n">>) {
+  gnn.yield
+}
+// CHECK: gnn.yield must give values of the types of the results
+
+// -----
+
+%x = "test.op"() : () -> tensor<?x8xf32, #gnn.on<nodes "n">>
+%y = gnn.conv_block layer 1 targets(%a = %x : tensor<?x8xf32, #gnn.on<nodes "n">>) -> (tensor<?x8xf32, #gnn.on<nodes "m">>) {
+  gnn.yield %a : tensor<?x8xf32, #gnn.on<nodes "n">>
+}
+// CHECK: gnn.yield must give values of the types of the results
+
+// -----
+
+// What the body uses comes in through the arguments.
+%x = "test.op"() : () -> tensor<?x8xf32, #gnn.on<nodes "n">>
+%y = gnn.conv_block layer 1 -> (tensor<?x8xf32, #gnn.on<nodes "n">>) {
+  gnn.yield %x : tensor<?x8xf32, #gnn.on<nodes "n">>
+}
+// CHECK: Operation using value defined out of its IsolatedFromAbove parent: {{.*}}
+
+// -----
+
+gnn.conv_block layer 1 -> () {
+}
+// CHECK: Operation gnn.conv_block contains empty block in single-block region that expects at least a terminator
+
+// -----
+
+%x = "test.op"() : () -> tensor<?x8xf32, #gnn.on<nodes "n">>
+gnn.yield %x : tensor<?x8xf32, #gnn.on<nodes "n">>
+// CHECK: 'gnn.yield' expects parent op 'gnn.conv_block'
