@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,10 +35,8 @@ def compile(model: torch.nn.Module, graph: GraphLike, target: str = "gpu", *, co
     Raises GraphError for a malformed graph, CaptureError where torch.export can't trace the model, UnsupportedModelError
     where gnnc can't prove that the result would be exact.
     """
-    if not isinstance(model, torch.nn.Module):
-        raise CaptureError(
-            f"compile takes a torch.nn.Module and a graph, in this order: got {type(model).__name__} first"
-        )
+    if not isinstance(model, torch.nn.Module):  # pyright: ignore[reportUnnecessaryIsInstance]  # swapped arguments
+        raise CaptureError(f"compile takes a torch.nn.Module, then a graph: it was given {type(model).__name__} first")
     if target != "gpu":
         raise GnncError(f"target '{target}' is not available: use 'gpu', which runs on a CPU or a CUDA device")
     graph = Graph.of(graph)
@@ -57,7 +55,7 @@ def run_passes(module: ModuleOp, cost: CostKind, loads: int) -> None:
 
 
 @contextlib.contextmanager
-def evaluation_mode(model: torch.nn.Module) -> Iterator[None]:
+def evaluation_mode(model: torch.nn.Module) -> Generator[None]:
     """The model in evaluation mode; a model left in training mode is put back, and that is said."""
     training = [module for module in model.modules() if module.training]
     if training:
@@ -145,7 +143,7 @@ def checked_input(expected: ModelInput, value: Any, nodes: int) -> torch.Tensor:
 
 def usable_device(device: str) -> str:
     """The device, if torch can use it. Raises RunError otherwise."""
-    kind = device.split(":")[0]
+    kind = device.split(":", 1)[0]
     if kind not in ("cpu", "cuda"):
         raise RunError(f"device '{device}' is unknown: use 'cpu' or 'cuda'")
     if kind == "cuda" and not torch.cuda.is_available():

@@ -153,7 +153,7 @@ class Graph:
         """
         if isinstance(obj, Graph):
             return obj
-        if hasattr(obj, "edge_index") and hasattr(obj, "x") and hasattr(obj, "to_dict"):
+        if not isinstance(obj, tuple) and hasattr(obj, "edge_index") and hasattr(obj, "x") and hasattr(obj, "to_dict"):
             entries = {name: value for name, value in obj.to_dict().items() if _is_array(value)}
             # not in to_dict() unless it was set, but PyG knows it from other attributes too
             return cls._from_container({**entries, "num_nodes": getattr(obj, "num_nodes", None)})

@@ -99,7 +99,7 @@ class RaiseLoops(RewritePattern):
         if rows[1]:
             new.append(located(ReverseOp(current), op))
         # Before the arithmetic it stands for: values on the new edges may come before `op`.
-        rewriter.insert_op(new, InsertPoint.before(first))
+        rewriter.insert(new, InsertPoint.before(first))
         rewriter.replace(op, [], [new[-1].results[0]])
 
 

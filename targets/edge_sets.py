@@ -74,7 +74,7 @@ class EdgeSet:
 def reduce_rows(
     reduction: Reduction, messages: torch.Tensor, index: torch.Tensor, init: torch.Tensor, axis: int, *, with_init: bool
 ) -> torch.Tensor:
-    """The rows of `messages` (one for each entry of `index`, along `axis`) reduced into those of `init`; a new tensor."""
+    """The rows of `messages`, one for each entry of `index` along `axis`, reduced into a copy of `init`."""
     if reduction is Reduction.SUM and with_init:
         return init.index_add(axis, index, messages)
     names = {Reduction.MEAN: "mean", Reduction.MAX: "amax", Reduction.MIN: "amin", Reduction.MUL: "prod"}

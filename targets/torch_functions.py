@@ -7,6 +7,7 @@ The functions ask the tensors for their count of rows and never the IR.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeAlias, cast
 
 import torch
@@ -128,22 +129,28 @@ def concat(op: ConcatOp) -> TensorFunction:
 
 def reshape(op: ReshapeOp) -> TensorFunction:
     axis, type_ = domain_axis(op.input.type), op.result.type
-    return lambda x: x.reshape(shape_with(type_, x.shape[axis]))
+
+    def run(x: torch.Tensor) -> torch.Tensor:
+        return x.reshape(shape_with(type_, x.shape[axis]))
+
+    return run
 
 
 def broadcast(op: BroadcastOp) -> TensorFunction:
     axis, type_ = domain_axis(op.input.type), op.result.type
-    return lambda x: x.expand(shape_with(type_, x.shape[axis]))
+
+    def run(x: torch.Tensor) -> torch.Tensor:
+        return x.expand(shape_with(type_, x.shape[axis]))
+
+    return run
 
 
 def leaky_relu(op: LeakyReluOp) -> TensorFunction:
-    slope = op.slope.value.data
-    return lambda x: F.leaky_relu(x, slope)
+    return partial(F.leaky_relu, negative_slope=op.slope.value.data)
 
 
 def elu(op: EluOp) -> TensorFunction:
-    alpha = op.alpha.value.data
-    return lambda x: F.elu(x, alpha)
+    return partial(F.elu, alpha=op.alpha.value.data)
 
 
 _FUNCTIONS: dict[type[Operation], Callable[[Any], TensorFunction]] = {

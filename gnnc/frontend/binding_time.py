@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
+from typing import Any
 
 import torch
 
@@ -70,7 +71,7 @@ def evaluate(value: TracedValue) -> torch.Tensor:
         return overload(*known(value.args), **{k: known(v) for k, v in value.kwargs.items()})
 
 
-def known(argument: object) -> object:
+def known(argument: Any) -> Any:
     if isinstance(argument, TracedValue):
         return argument.tensor
     return [known(item) for item in argument] if isinstance(argument, tuple) else argument

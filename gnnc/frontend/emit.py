@@ -13,10 +13,10 @@ from typing import Any, NoReturn
 
 import torch
 from xdsl.builder import Builder as IRBuilder
-from xdsl.builder import InsertPoint
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint
 
 from gnnc.dialects.gnn import (
     ConstantOp,
@@ -282,9 +282,7 @@ class StructureEmitter(FunctionEmitter):
         if isinstance(argument, Size):
             if argument not in self.module.domains:
                 assert self.current is not None
-                refuse(
-                    self.current, f"computes with the size {argument.expression}, which is no count of nodes or edges"
-                )
+                refuse(self.current, f"computes with {argument.expression}, which is no count of nodes or edges")
             return self.insert(CountOp(self.module.domains[argument])).results[0]
         assert isinstance(argument, TracedValue)
         for operand in emitted_operands(argument):

@@ -45,4 +45,6 @@ def lower_model(model: torch.nn.Module, graph: Graph) -> LoweredModel:
     fold_weights(traced, times)
     module, weights = emit_module(traced, inputs, times)
     module.verify()
-    return LoweredModel(module, weights, tuple(inputs), program.call_spec.out_spec)
+    outputs = program.call_spec.out_spec
+    assert outputs is not None
+    return LoweredModel(module, weights, tuple(inputs), outputs)

@@ -11,7 +11,7 @@ import torch
 
 @dataclass(frozen=True)
 class Size:
-    """A size that is known at run time only. Two sizes are the same set's if and only if their expressions are equal."""
+    """A size that is known at run time only. Two sizes are of one set if and only if their expressions are equal."""
 
     expression: str
 

@@ -1,8 +1,8 @@
 """A ConvBlock becomes a Python function over one batch: straight-line code, no interpreter step an operation.
 
-Every value is needed on some rows: the batch's targets, the edges that meet them, or the nodes at the other ends of those
-edges. A walk from the outputs up notes which; a walk down then writes one line for each operation and kind of rows. The
-lines of a GCN layer, for example:
+Every value is needed on some rows: the batch's targets, the edges that meet them, or the nodes at the other ends of
+those edges. A walk from the outputs up notes which; a walk down then writes one line for each operation and kind of rows.
+The lines of a GCN layer, for example:
 
     def block(batch, a0, a1, a2):
         e0 = batch.edges(a1, target)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +32,8 @@ DEFAULT_BATCH_BYTES = 256 * 2**20
 class BatchedExecutor:
     """A program that can run on any graph with its signature.
 
-    Arrays lie in host memory; each batch's rows go to `device` ("cpu", "cuda", "cuda:1") and come back. Every value that
-    a block hands on is freed after the last block that uses it.
+    Arrays lie in host memory; each batch's rows go to `device` ("cpu", "cuda", "cuda:1") and come back. What a block
+    hands on is freed after the last block that uses it.
     """
 
     def __init__(self, module: ModuleOp, weights: Mapping[str, torch.Tensor]):
@@ -133,7 +133,7 @@ def default_batch_size(op: ConvBlockOp, operands: Sequence[Any], nodes: int) -> 
 
 
 @contextmanager
-def progress(operations: Sequence[Any]) -> Iterator[Callable[[float], None]]:
+def progress(operations: Sequence[Any]) -> Generator[Callable[[float], None]]:
     """A progress bar on stderr when that is a terminal; yields a function that takes the share of a block just done."""
     import sys
 
