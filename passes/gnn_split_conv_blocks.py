@@ -137,6 +137,8 @@ def clone_body(old: list[Operation], body: BlockBody, inputs: list[SSAValue], ou
     """The block's operations, in their order, on arguments in place of its inputs."""
     block = Block(arg_types=[v.type for v in inputs])
     mapping: dict[SSAValue, SSAValue] = dict(zip(inputs, block.args, strict=True))
+    for value, argument in mapping.items():
+        argument.name_hint = value.name_hint
     for op in old:
         if op in body.operations:
             block.add_op(op.clone(value_mapper=mapping))

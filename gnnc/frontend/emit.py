@@ -41,7 +41,7 @@ from gnnc.frontend.inputs import EDGES, ModelInput
 from gnnc.frontend.ir_types import argument_attribute, location, tensor_type
 from gnnc.frontend.message_passing import EdgeSet, EdgeSets, find_edge_sets, match_gather, match_scatter
 from gnnc.frontend.named_operations import NAMED
-from gnnc.frontend.rowwise_rules import NotRowwise, prove_rowwise
+from gnnc.frontend.rowwise_rules import NotRowwise, operator_of, prove_rowwise
 from gnnc.frontend.traced_values import Size, TracedModel, TracedValue
 
 Times = dict[TracedValue, BindingTime]
@@ -153,9 +153,17 @@ class FunctionEmitter:
     def type_of(self, value: TracedValue) -> AnyTensor:
         return tensor_type(value.shape, value.dtype, self.module.domains)
 
-    def add_argument(self, type_: Attribute, attributes: dict[str, Attribute]) -> SSAValue:
+    def add_argument(self, type_: Attribute, attributes: dict[str, Attribute], name: str | None = None) -> SSAValue:
         self.argument_attributes.append(DictionaryAttr(attributes))
-        return self.block.insert_arg(type_, len(self.block.args))
+        argument = self.block.insert_arg(type_, len(self.block.args))
+        argument.name_hint = name
+        return argument
+
+    @staticmethod
+    def name(value: SSAValue, name: str) -> None:
+        """Names a value in the text as the trace does, where that is a name the IR can have."""
+        if SSAValue.is_valid_name(name):
+            value.name_hint = name
 
     def insert(self, operation: Operation) -> Operation:
         if self.current is not None:
@@ -195,6 +203,7 @@ class FunctionEmitter:
             self.known[value] = self.calls[call].results[place]
         else:
             self.known[value] = self.insert(operation).results[0]
+        self.name(self.known[value], value.name)
         self.current = before
 
     def neighborhood_operation(self, value: TracedValue) -> Operation | None:
@@ -266,7 +275,7 @@ class StructureEmitter(FunctionEmitter):
         for i in module.inputs.values():
             if not i.is_feature:
                 value = next(v for v in module.model.values if v.op == "input" and v.name == i.parameter)
-                self.known[value] = self.add_argument(self.type_of(value), {"gnn.name": StringAttr(i.key)})
+                self.known[value] = self.add_argument(self.type_of(value), {"gnn.name": StringAttr(i.key)}, i.parameter)
 
     def result(self, argument: TracedValue | EdgeSet | Size) -> tuple[int, SSAValue]:
         """The place of a value among the results of @structure; adds it if need be."""
@@ -293,9 +302,13 @@ class StructureEmitter(FunctionEmitter):
     def edge_set(self, edges: EdgeSet) -> SSAValue:
         names = [self.module.domains[s].set_name for s in (edges.domain, edges.source_nodes, edges.target_nodes)]
         sources, targets = self.operand(edges.sources), self.operand(edges.targets)
-        return self.insert(EdgeSetOp(sources, targets, EdgeSetType(*names))).results[0]
+        result = self.insert(EdgeSetOp(sources, targets, EdgeSetType(*names))).results[0]
+        result.name_hint = "edges"
+        return result
 
     def not_rowwise(self, call: TracedValue, reason: NotRowwise) -> type[WholeGraphOp]:
+        if torch.Tag.nondeterministic_seeded in operator_of(call.op).tags:
+            refuse(call, "it is random: an exact result does not exist")
         return WholeGraphOp
 
     def finish(self) -> FuncOp:
@@ -312,7 +325,7 @@ class ForwardEmitter(FunctionEmitter):
         for i in module.inputs.values():
             if i.is_feature:
                 value = next(v for v in module.model.values if v.op == "input" and v.name == i.parameter)
-                self.known[value] = self.add_argument(self.type_of(value), {"gnn.name": StringAttr(i.key)})
+                self.known[value] = self.add_argument(self.type_of(value), {"gnn.name": StringAttr(i.key)}, i.parameter)
 
     def run(self) -> FuncOp:
         for value in self.module.order:
@@ -330,7 +343,7 @@ class ForwardEmitter(FunctionEmitter):
             self.emit(argument)
             return self.known[argument]
         place, value = self.module.structure.result(argument)
-        return self.add_argument(value.type, {"gnn.structure": IntegerAttr(place, i64)})
+        return self.add_argument(value.type, {"gnn.structure": IntegerAttr(place, i64)}, value.name_hint)
 
     def is_recomputed(self, value: TracedValue) -> bool:
         """Whether a structure value is computed again from the rows of a batch rather than kept for the whole graph.

@@ -1,0 +1,1 @@
+"""Programs that measure gnnc; run from the root of the repository, as `python -m benchmarks.exactness`."""
