@@ -15,9 +15,9 @@ from gnnc.passes.analysis.model_functions import model_functions
 
 @dataclass(frozen=True)
 class GnnIndexConvs(ModulePass):
-    """Writes `layer` and `conv` on the reductions of @forward. The Conv's layer is one more than the largest layer of the
-    Convs whose results it gathers from neighbours (DGI, layer indexing); reductions of one edge set, end and layer are one
-    Conv. What @structure reduces, such as in-degrees, is no Conv.
+    """Writes `layer` and `conv` on the reductions of @forward. The Conv's layer is one more than the largest layer of
+    the Convs whose results it gathers from neighbours (DGI, layer indexing); reductions of one edge set, end and layer
+    are one Conv. What @structure reduces, such as in-degrees, is no Conv.
     """
 
     name = "gnn-index-convs"

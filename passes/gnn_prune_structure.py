@@ -13,8 +13,8 @@ from gnnc.passes.analysis.model_functions import PLACE, ModelFunctions, model_fu
 
 @dataclass(frozen=True)
 class GnnPruneStructure(ModulePass):
-    """Removes arguments of @forward that nothing uses, such as edge counts after a mean was recognised, and the results of
-    @structure that no argument stands for; `dce` then removes what computed them.
+    """Removes arguments of @forward that nothing uses, such as edge counts after a mean was recognised, and the results
+    of @structure that no argument stands for; `dce` then removes what computed them.
     """
 
     name = "gnn-prune-structure"
@@ -28,7 +28,8 @@ class GnnPruneStructure(ModulePass):
 def drop_unused_arguments(functions: ModelFunctions) -> None:
     """Features keep their place, used or not: they are the model's signature."""
     forward = functions.forward
-    assert forward.arg_attrs is not None
+    if forward.arg_attrs is None:
+        return
     attributes = list(forward.arg_attrs.data)
     block = forward.body.block
     for argument in reversed(block.args):
@@ -47,7 +48,8 @@ def drop_unused_results(functions: ModelFunctions) -> None:
     kept = [terminator.arguments[place] for place in used]
     terminator.operands = kept
     structure.function_type = FunctionType.from_lists(structure.function_type.inputs.data, [v.type for v in kept])
-    assert forward.arg_attrs is not None
+    if forward.arg_attrs is None:
+        return
     forward.arg_attrs = ArrayAttr(
         attributes if place is None else DictionaryAttr({**attributes.data, PLACE: IntegerAttr(used.index(place), i64)})
         for attributes, place in zip(forward.arg_attrs.data, places, strict=True)

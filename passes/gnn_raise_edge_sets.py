@@ -18,8 +18,11 @@ from xdsl.pattern_rewriter import (
 from xdsl.rewriter import InsertPoint
 
 from gnnc.dialects.gnn import (
+    DomainAttr,
     EdgeSetOp,
     EdgeSetType,
+    End,
+    EndAttr,
     RelationOp,
     ReshapeOp,
     ReverseOp,
@@ -78,29 +81,31 @@ class RaiseLoops(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: EdgeSetOp, rewriter: PatternRewriter) -> None:
         rows = rows_of_one_index(op)
-        term = edge_term(rows[0]) if rows is not None else None
-        if rows is None or term is None or (term.kept is None and term.looped is None):
-            return
         type_ = edge_set_type(op.result)
-        if type_.source != type_.target:
+        if rows is None or type_.source != type_.target:
             return
-        first = rows[0].owner
-        assert isinstance(first, Operation)
-        given_type = set_of(term.edge_index, type_)
-        given = located(RelationOp(term.edge_index, given_type), op)
-        new: list[Operation] = [given]
-        current = given.result
+        index, reverse = rows
+        term = edge_term(index, type_.node_domain(EndAttr(End.SOURCE)))
+        if term is None or (term.kept is None and term.looped is None):
+            return
+        made: Operation = located(RelationOp(term.edge_index, set_of(term.edge_index, type_)), op)
+        rewriter.insert(made, before_arithmetic(term.kept or index))
         if term.kept is not None:
-            new.append(located(WithoutLoopsOp(current, set_of(term.kept, type_)), op))
-            current = new[-1].results[0]
+            made = located(WithoutLoopsOp(made.results[0], set_of(term.kept, type_)), op)
+            rewriter.insert(made, before_arithmetic(term.kept))
         if term.looped is not None:
-            new.append(located(WithLoopsOp(current, set_of(term.looped, type_)), op))
-            current = new[-1].results[0]
-        if rows[1]:
-            new.append(located(ReverseOp(current), op))
-        # Before the arithmetic it stands for: values on the new edges may come before `op`.
-        rewriter.insert(new, InsertPoint.before(first))
-        rewriter.replace(op, [], [new[-1].results[0]])
+            made = located(WithLoopsOp(made.results[0], set_of(term.looped, type_)), op)
+            rewriter.insert(made, before_arithmetic(term.looped))
+        if reverse:
+            made = located(ReverseOp(made.results[0]), op)
+            rewriter.insert(made)
+        rewriter.replace(op, [], made.results)
+
+
+def before_arithmetic(index: SSAValue) -> InsertPoint:
+    """Where the edge set goes that an index tensor stands for: values on its edges may come right after the tensor."""
+    assert isinstance(index.owner, Operation)
+    return InsertPoint.before(index.owner)
 
 
 def set_of(index: SSAValue, like: EdgeSetType) -> EdgeSetType:
@@ -129,8 +134,8 @@ def selected_row(value: SSAValue) -> tuple[SSAValue, int] | None:
     return (operand, row) if isinstance(operand, SSAValue) and isinstance(row, int) else None
 
 
-def edge_term(index: SSAValue) -> EdgeTerm | None:
-    """`index` as a term over an argument of the function, or None."""
+def edge_term(index: SSAValue, nodes: DomainAttr) -> EdgeTerm | None:
+    """`index`, whose edges join `nodes`, as a term over an argument of the function, or None."""
     if isinstance(index, BlockArgument):
         return EdgeTerm(index)
     joined = aten_call(index, "aten.cat.default")
@@ -140,7 +145,7 @@ def edge_term(index: SSAValue) -> EdgeTerm | None:
     if not isinstance(parts, list) or len(parts) != 2 or joined[1:] not in ([1], [-1]):
         return None
     edges, loops = parts
-    if not isinstance(edges, SSAValue) or not isinstance(loops, SSAValue) or not is_one_loop_a_node(loops):
+    if not isinstance(edges, SSAValue) or not isinstance(loops, SSAValue) or not is_one_loop_a_node(loops, nodes):
         return None
     term = EdgeTerm(edges) if isinstance(edges, BlockArgument) else without_loops(edges)
     return None if term is None else EdgeTerm(term.edge_index, term.kept, index)
@@ -149,9 +154,11 @@ def edge_term(index: SSAValue) -> EdgeTerm | None:
 def without_loops(index: SSAValue) -> EdgeTerm | None:
     """`edge_index[:, edge_index[0] != edge_index[1]]`."""
     arguments = aten_call(index, "aten.index.Tensor")
-    if arguments is None or not isinstance(arguments[0], BlockArgument):
+    if arguments is None:
         return None
     edge_index, picked = arguments
+    if not isinstance(edge_index, BlockArgument):
+        return None
     if not isinstance(picked, list) or len(picked) != 2 or picked[0] is not None:
         return None
     mask = aten_call(picked[1], "aten.ne.Tensor") if isinstance(picked[1], SSAValue) else None
@@ -163,21 +170,20 @@ def without_loops(index: SSAValue) -> EdgeTerm | None:
     return EdgeTerm(edge_index, kept=index)
 
 
-def is_one_loop_a_node(index: SSAValue) -> bool:
+def is_one_loop_a_node(index: SSAValue, nodes: DomainAttr) -> bool:
     """`arange(0, number of nodes)` in both rows."""
     repeated = aten_call(index, "aten.repeat.default")
     if repeated is not None and repeated[1] == [2, 1]:
-        return isinstance(repeated[0], SSAValue) and is_node_range(through_reshapes(repeated[0]))
+        return isinstance(repeated[0], SSAValue) and is_node_range(through_reshapes(repeated[0]), nodes)
     stacked = aten_call(index, "aten.stack.default")
     if stacked is not None and isinstance(stacked[0], list) and len(stacked[0]) == 2 and stacked[1:] in ([], [0]):
-        return all(isinstance(row, SSAValue) and is_node_range(row) for row in stacked[0])
+        return all(isinstance(row, SSAValue) and is_node_range(row, nodes) for row in stacked[0])
     return False
 
 
-def is_node_range(value: SSAValue) -> bool:
+def is_node_range(value: SSAValue, nodes: DomainAttr) -> bool:
     """`arange(0, n)` on a node domain: its length is the number of nodes by its type."""
-    domain = domain_of(value.type)
-    if domain is None or not domain.is_nodes:
+    if domain_of(value.type) != nodes:
         return False
     start = aten_call(value, "aten.arange.start")
     return aten_call(value, "aten.arange.default") is not None or (start is not None and start[0] == 0)

@@ -29,16 +29,15 @@ from gnnc.dialects.gnn import (
     ScatterOp,
     SubOp,
 )
-from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.passes.analysis.matching import aten_call, located, number_of, through_layout
 from gnnc.passes.analysis.model_functions import ModelFunctions, model_functions
 
 
 @dataclass(frozen=True)
 class GnnRaiseMessages(ModulePass):
-    """Recognises what scatters say: an aggregation where they start from the reduction's neutral rows, a mean where a sum
-    is divided by the count of edges, a softmax over each neighbourhood where scores are exponentiated and divided by
-    their sum. Computes the same numbers in the same order.
+    """Recognises what scatters say: an aggregation where they start from the reduction's neutral rows, a mean where a
+    sum is divided by the count of edges, a softmax over each neighbourhood where scores are exponentiated and divided
+    by their sum. Computes the same numbers in the same order.
     """
 
     name = "gnn-raise-messages"
@@ -81,7 +80,7 @@ class RaiseMean(RewritePattern):
         argument = through_layout(divisor)
         value = self.functions.structure_value(argument) or argument
         clamped = aten_call(through_layout(value), "aten.clamp.default", "aten.clamp_min.default")
-        if clamped is None or clamped[1] != 1 or not isinstance(clamped[0], SSAValue):
+        if clamped is None or clamped[1:] not in ([1], [1, None]) or not isinstance(clamped[0], SSAValue):
             return False
         count = through_layout(clamped[0]).owner
         edges = self.functions.structure_value(total.edges) or total.edges
@@ -145,13 +144,11 @@ def is_aggregate(value: SSAValue, reduction: Reduction, messages: SSAValue, edge
 
 def stays_with(value: SSAValue, edges: SSAValue, end: EndAttr) -> bool:
     """Whether an edge value is reduced only at that end of those edges: then one batch holds all that meet there."""
-    for use in value.uses:
-        user: Operation = use.operation
-        if isinstance(user, ConvOperation):
-            if user.operands[-1] is not edges or getattr(user, "end", None) != end:
-                return False
-        elif not user.results:
-            return False
-        elif any(domain_of(r.type) == domain_of(value.type) and not stays_with(r, edges, end) for r in user.results):
-            return False
-    return True
+    return all(is_reduced_at(use.operation, edges, end) for use in value.uses)
+
+
+def is_reduced_at(user: Operation, edges: SSAValue, end: EndAttr) -> bool:
+    """Whether a user of an edge value reduces it at that end of those edges, or all that uses its results does."""
+    if isinstance(user, ConvOperation):
+        return user.operands[-1] is edges and user.properties["end"] == end
+    return bool(user.results) and all(stays_with(result, edges, end) for result in user.results)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.exceptions import PassFailedException
 
 from gnnc.dialects.gnn import ConvBlockOp, ConvOperation, GatherOp, YieldOp
 from gnnc.passes.analysis.block_boundaries import Prices, block_boundaries
@@ -22,9 +23,9 @@ class GnnSplitConvBlocks(ModulePass):
     """Splits @forward into ConvBlocks, one a layer, so that each can run batch by batch over target nodes.
 
     What a block hands on is a minimum vertex cut, nearest to its consumers. `cost` prices it: `time` counts loads, the
-    write and what is computed again for every neighbour; `bytes` counts bytes moved; `tensors` counts tensors, as the DGI
-    paper does. `loads` is how often a batch is expected to load a row that neighbours need, for each target: the mean
-    in-degree at most.
+    write and what is computed again for every neighbour; `bytes` counts bytes moved; `tensors` counts tensors, as the
+    DGI paper does. `loads` is how often a batch is expected to load a row that neighbours need, for each target: the
+    mean in-degree at most.
     """
 
     name = "gnn-split-conv-blocks"
@@ -34,6 +35,7 @@ class GnnSplitConvBlocks(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = model_functions(op)
+        require_model(functions)
         layers = conv_layers(functions)
         boundaries = block_boundaries(functions, layers, Prices(self.cost, max(1, self.loads)))
         splitter = Splitter(functions)
@@ -41,6 +43,14 @@ class GnnSplitConvBlocks(ModulePass):
             splitter.add_block(layer, kept)
         splitter.add_block(layers.deepest, list(returned(functions.forward).arguments))
         splitter.finish()
+
+
+def require_model(functions: ModelFunctions) -> None:
+    """Raises PassFailedException for what can't be split: results on edges, and what has been split already."""
+    if any(isinstance(op, ConvBlockOp) for op in functions.forward.body.block.ops):
+        raise PassFailedException("@forward has been split into ConvBlocks already")
+    if any(is_on_edges(value) for value in returned(functions.forward).arguments):
+        raise PassFailedException("@forward returns a value on edges: ConvBlocks hand on node values only")
 
 
 class Splitter:
@@ -60,7 +70,8 @@ class Splitter:
         body = BlockBody(self.functions, set(self.stored), outputs)
         targets = [v for v in body.inputs if v not in body.for_neighbors]
         neighbors = [v for v in body.inputs if v in body.for_neighbors]
-        region = clone_body(self.old, body, [*neighbors, *targets, *body.structure], outputs)
+        location = first_conv(self.old, body).location
+        region = clone_body(self.old, body, [*neighbors, *targets, *body.structure], outputs, location)
         op = ConvBlockOp(
             layer,
             [self.stored[v] for v in neighbors],
@@ -69,9 +80,7 @@ class Splitter:
             [v.type for v in outputs],
             region,
         )
-        op.location = next(
-            (o.location for o in self.old if o in body.operations and isinstance(o, ConvOperation)), op.location
-        )
+        op.location = location
         Rewriter.insert_op(op, InsertPoint.before(self.old[0]))
         self.stored |= dict(zip(outputs, op.outputs, strict=True))
 
@@ -85,7 +94,7 @@ class Splitter:
 
 
 class BlockBody:
-    """What a block holds: the operations from stored values to its outputs, and for which rows the inputs are needed."""
+    """What a block holds: the operations from stored values to its outputs, and on which rows it needs its inputs."""
 
     def __init__(self, functions: ModelFunctions, stored: set[SSAValue], outputs: list[SSAValue]):
         self.functions = functions
@@ -99,7 +108,7 @@ class BlockBody:
             self.demand(output, None)
 
     def demand(self, value: SSAValue, rows: object) -> None:
-        """Notes what is needed to have a value on some rows: None for the targets, "neighbors", or a restriction's edges."""
+        """Notes what a value on some rows needs: None for the targets, "neighbors", or a restriction for its edges."""
         stack = [(value, rows)]
         while stack:
             item = stack.pop()
@@ -133,7 +142,19 @@ class BlockBody:
             self.for_neighbors.add(value)
 
 
-def clone_body(old: list[Operation], body: BlockBody, inputs: list[SSAValue], outputs: list[SSAValue]) -> Region:
+def first_conv(old: list[Operation], body: BlockBody) -> Operation:
+    """What a block is about, for error messages: its first reduction, or its first operation if it has none."""
+    inside = [op for op in old if op in body.operations]
+    return next((op for op in inside if isinstance(op, ConvOperation)), inside[0])
+
+
+def clone_body(
+    old: list[Operation],
+    body: BlockBody,
+    inputs: list[SSAValue],
+    outputs: list[SSAValue],
+    location: LocationAttr,
+) -> Region:
     """The block's operations, in their order, on arguments in place of its inputs."""
     block = Block(arg_types=[v.type for v in inputs])
     mapping: dict[SSAValue, SSAValue] = dict(zip(inputs, block.args, strict=True))
@@ -142,5 +163,7 @@ def clone_body(old: list[Operation], body: BlockBody, inputs: list[SSAValue], ou
     for op in old:
         if op in body.operations:
             block.add_op(op.clone(value_mapper=mapping))
-    block.add_op(YieldOp([mapping[v] for v in outputs]))
+    terminator = YieldOp([mapping[v] for v in outputs])
+    terminator.location = location
+    block.add_op(terminator)
     return Region(block)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import re
+import os
 import sys
 import traceback
 import warnings
@@ -12,12 +12,18 @@ from typing import Any
 
 import torch
 from torch.export import Dim, ExportedProgram, export
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_leaves
 
+import gnnc
 from gnnc.errors import CaptureError
 from gnnc.frontend.inputs import EDGES, NODES, ModelInput
 
 # Some modules guard sizes against sys.maxsize, which torch can't tell from infinity; then a bound below it helps.
 LARGEST_DIMENSION = 2**40
+
+# Where frames lie that are not the model's.
+LIBRARIES = (os.path.dirname(torch.__file__), os.path.dirname(gnnc.__file__), os.path.dirname(contextlib.__file__))
 
 
 def capture(model: torch.nn.Module, inputs: Sequence[ModelInput]) -> ExportedProgram:
@@ -32,15 +38,18 @@ def capture(model: torch.nn.Module, inputs: Sequence[ModelInput]) -> ExportedPro
             try:
                 program = trace(model, arguments, inputs, Dim(NODES), Dim(EDGES))
             except torch._dynamo.exc.UserError as error:  # type: ignore[attr-defined]
-                if "Constraints violated" not in str(error):
+                if not is_constraint(error):
                     raise
                 bounded = (Dim(name, max=LARGEST_DIMENSION) for name in (NODES, EDGES))
                 program = trace(model, arguments, inputs, *bounded)
             program = program.run_decompositions({})
     except Exception as error:  # torch.export raises errors of a dozen unrelated classes, and the model its own
+        reason = first_sentence(error)
+        line = line_of_constraint(model, arguments, inputs) if is_constraint(error) else user_line(error)
         raise CaptureError(
-            f"{type(model).__name__} can't be captured: {first_sentence(error)}{user_line(error)}; "
-            "torch.export must be able to trace the model without looking at the values of tensors"
+            f"{type(model).__name__} can't be captured: {reason}{line and f' (in {line})'}; torch.export must be able to "
+            "trace the model without looking at the values of tensors, and for any number of nodes and edges",
+            reason,
         ) from error
     if program.graph_signature.buffers_to_mutate:
         names = ", ".join(sorted(program.graph_signature.buffers_to_mutate.values()))
@@ -71,17 +80,54 @@ def tracing_conditions() -> Iterator[None]:
             backend.use_segment_matmul = before  # type: ignore[attr-defined]
 
 
+def is_constraint(error: BaseException) -> bool:
+    """Whether the model was traced, but for some numbers of nodes or edges only."""
+    return str(error).startswith("Constraints violated")
+
+
 def first_sentence(error: BaseException) -> str:
-    text = re.sub(r"\s+", " ", str(error).strip().split("\n")[0])
-    return f"{type(error).__name__}: {text[:300]}".rstrip(".: ")
+    """torch's reason; for a violated constraint, the constraints."""
+    lines = str(error).strip().split("\n")
+    violated = [line.strip(" -") for line in lines if line.startswith("  - ")]
+    text = " ".join(violated) if is_constraint(error) and violated else lines[0]
+    return f"{type(error).__name__}: {' '.join(text.split())[:300]}".rstrip(".: ")
+
+
+class ConstraintWatch(TorchFunctionMode):
+    """Notes at which line of the model torch first asks anything of the sizes that it is to keep open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.line = ""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if not self.line and any(has_constraints(tensor) for tensor in tree_leaves((args, result))):
+            self.line = innermost_line(traceback.extract_stack())
+        return result
+
+
+def has_constraints(value: Any) -> bool:
+    sizes = value.shape if isinstance(value, torch.Tensor) else ()
+    return any(isinstance(size, torch.SymInt) and size.node.shape_env.guards for size in sizes)
+
+
+def line_of_constraint(
+    model: torch.nn.Module, arguments: dict[str, torch.Tensor], inputs: Sequence[ModelInput]
+) -> str:
+    """Traces the model once more, to learn where it constrains the numbers of nodes or edges; torch doesn't say."""
+    with tracing_conditions(), contextlib.suppress(Exception), ConstraintWatch() as watch:
+        trace(model, arguments, inputs, Dim(NODES), Dim(EDGES))
+    return watch.line
 
 
 def user_line(error: BaseException) -> str:
-    """Where in the user's model the error arose: the innermost frame outside of torch and gnnc."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not is_library(f.filename)]
-    return f" (in {frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line})" if frames else ""
+    """Where in the user's model the error arose."""
+    return innermost_line(traceback.extract_tb(error.__traceback__))
 
 
-def is_library(file: str) -> bool:
-    """Whether a file belongs to torch or to gnnc."""
-    return bool(re.search(r"[/\\](torch|gnnc)[/\\]", file)) or file.startswith("<")
+def innermost_line(frames: Sequence[traceback.FrameSummary]) -> str:
+    """The innermost frame outside of installed packages, or else outside of torch and gnnc."""
+    others = [f for f in frames if not f.filename.startswith((*LIBRARIES, "<"))]
+    own = [f for f in others if "site-packages" not in f.filename]
+    return next((f"{f.filename}:{f.lineno}: {f.line}" for f in [*reversed(own), *reversed(others)]), "")

@@ -261,7 +261,10 @@ class FunctionEmitter:
         if any(isinstance(v, TracedValue | Size) for v in value.kwargs.values()):
             refuse(value, "takes a tensor or a size by keyword")
         keywords = {name: argument_attribute(v, on_value) for name, v in value.kwargs.items()}
-        types = [tensor_type(shape, dtype, self.module.domains) for shape, dtype in value.outputs]
+        try:
+            types = [tensor_type(shape, dtype, self.module.domains) for shape, dtype in value.outputs]
+        except UnsupportedModelError as error:
+            refuse(value, error.reason)
         return kind(value.op, arguments, keywords, operands, types)
 
 

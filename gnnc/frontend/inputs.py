@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from gnnc.errors import CaptureError
@@ -54,9 +55,9 @@ class ModelInput:
         shape = (*self.row_shape[: self.axis], count, *self.row_shape[self.axis :])
         if self.key == "edge_index":
             flat = torch.arange(2 * TRACE_EDGES) % TRACE_NODES
-            return flat.reshape(shape)
+            return flat.reshape(shape).to(self.dtype)
         if self.dtype.is_floating_point:
-            return torch.linspace(0.0, 1.0, max(1, torch.Size(shape).numel())).reshape(shape).to(self.dtype)
+            return torch.linspace(0.0, 1.0, torch.Size(shape).numel()).reshape(shape).to(self.dtype)
         return torch.zeros(shape, dtype=self.dtype)
 
 
@@ -95,8 +96,9 @@ def graph_key(parameter: str, attributes: Mapping[str, Any]) -> str | None:
 
 
 def describe_input(parameter: str, key: str, value: Any) -> ModelInput:
-    tensor = torch.as_tensor(value)
+    # a memory-mapped array can't be written, and torch would warn of that
+    dtype = value.dtype if isinstance(value, torch.Tensor) else torch.from_numpy(np.empty(0, value.dtype)).dtype
     axis = 1 if key == "edge_index" else 0
     domain = EDGES if key.startswith("edge_") else NODES
-    row_shape = (*tensor.shape[:axis], *tensor.shape[axis + 1 :])
-    return ModelInput(parameter, key, domain, axis, row_shape, tensor.dtype)
+    row_shape = (*value.shape[:axis], *value.shape[axis + 1 :])
+    return ModelInput(parameter, key, domain, axis, row_shape, dtype)

@@ -8,19 +8,12 @@ from dataclasses import dataclass
 import torch
 
 from gnnc.dialects.gnn import End, Reduction
+from gnnc.frontend.rowwise_rules import keeps_rows
 from gnnc.frontend.traced_values import Size, TracedValue
 
-# Operators that only change how an index tensor is laid out, not the numbers in it.
-LAYOUT = frozenset(
-    {
-        "aten.view.default",
-        "aten.reshape.default",
-        "aten._unsafe_view.default",
-        "aten.expand.default",
-        "aten.unsqueeze.default",
-        "aten.repeat.default",
-    }
-)
+# Operators that lay the entries of an index tensor out along new axes. A reshape does only if it keeps the rows.
+SPREADS = frozenset({"aten.expand.default", "aten.unsqueeze.default", "aten.repeat.default", "aten.t.default"})
+RESHAPES = frozenset({"aten.view.default", "aten._unsafe_view.default"})
 
 REDUCTIONS = {
     "sum": Reduction.SUM,
@@ -28,6 +21,9 @@ REDUCTIONS = {
     "amax": Reduction.MAX,
     "amin": Reduction.MIN,
     "prod": Reduction.MUL,
+    # What torch.scatter calls them.
+    "add": Reduction.SUM,
+    "multiply": Reduction.MUL,
 }
 
 
@@ -57,40 +53,55 @@ def match_gather(value: TracedValue) -> Gather | None:
             nodes, dim, index = value.args
         case "aten.index.Tensor":
             nodes, indices = value.args
-            used = [axis for axis, index in enumerate(indices) if index is not None]
-            if len(used) != 1:
-                return None
-            dim, index = used[0], indices[used[0]]
+            dim, index = only_index(indices)
         case "aten.gather.default":
             nodes, dim, index = value.args[:3]
+        case "aten.embedding.default":
+            nodes, index = value.args[:2]
+            dim = 0
         case _:
             return None
-    if nodes.domain is None or dim % len(nodes.shape) != nodes.domain_axis:
+    if nodes.domain is None or value.domain is None or index is None or dim % len(nodes.shape) != nodes.domain_axis:
+        return None
+    if value.domain_axis != nodes.domain_axis or rows(value) != rows(nodes):
         return None
     peeled = peel_index(index, dim % len(index.shape) if value.op == "aten.gather.default" else 0)
     return Gather(nodes, peeled) if peeled is not None else None
 
 
+def only_index(indices: Sequence[TracedValue | None]) -> tuple[int, TracedValue | None]:
+    """The axis that is indexed and its index, which is None if there are several."""
+    used = [axis for axis, index in enumerate(indices) if index is not None]
+    return used[0], indices[used[0]] if len(used) == 1 else None
+
+
 def match_scatter(value: TracedValue) -> Scatter | None:
     """`value` as a scatter along the domain axis of its first operand, or None."""
-    reduction, with_init = "sum", True
+    reduction, with_init = "sum", value.kwargs.get("include_self", True)
     match value.op:
         case "aten.scatter_add.default":
             init, dim, index, messages = value.args
         case "aten.scatter_reduce.two":
             init, dim, index, messages, reduction = value.args
-            with_init = value.kwargs.get("include_self", True)
+        case "aten.scatter.reduce":
+            init, dim, index, messages = value.args
+            reduction = value.kwargs["reduce"]
         case "aten.index_add.default" if value.kwargs.get("alpha", 1) == 1:
             init, dim, index, messages = value.args
         case "aten.index_reduce.default":
             init, dim, index, messages, reduction = value.args
-            with_init = value.kwargs.get("include_self", True)
+        case "aten.index_put.default" if value.args[3:] == (True,):
+            init, indices, messages = value.args[:3]
+            dim, index = only_index(indices)
         case _:
             return None
-    if init.domain is None or messages.domain is None or reduction not in REDUCTIONS:
+    if init.domain is None or messages.domain is None or index is None or reduction not in REDUCTIONS:
         return None
     axis = dim % len(init.shape)
     if axis != init.domain_axis or axis != messages.domain_axis or rows(init) != rows(messages):
+        return None
+    # torch takes an index that is smaller than the messages, and leaves the rest of them out
+    if index.domain != messages.domain or (len(index.shape) > 1 and index.shape != messages.shape):
         return None
     peeled = peel_index(index, axis if len(index.shape) > 1 else 0)
     return Scatter(messages, init, peeled, REDUCTIONS[reduction], with_init) if peeled is not None else None
@@ -102,12 +113,14 @@ def rows(value: TracedValue) -> tuple[int | Size, ...]:
 
 
 def peel_index(index: TracedValue, axis: int) -> TracedValue | None:
-    """The one-dimensional integer tensor that an index spreads along `axis`, or None if it is no such thing."""
+    """The one-dimensional integer tensor whose entries an index repeats along all axes but `axis`, or None."""
     if index.domain is None or index.domain_axis != axis or index.dtype not in (torch.int64, torch.int32):
         return None
     domain = index.domain
     while len(index.shape) > 1:
-        if index.op not in LAYOUT or index.args[0].domain != domain:
+        if index.op not in SPREADS | RESHAPES or index.args[0].domain != domain:
+            return None
+        if index.op in RESHAPES and not keeps_rows(index.args[0], index):
             return None
         index = index.args[0]
     return index

@@ -75,8 +75,10 @@ def elu(value: TracedValue, b: Builder) -> Operation | None:
     return EluOp(b.operand(value.args[0]), float(value.args[1]) if len(value.args) > 1 else 1.0)
 
 
-def linear(value: TracedValue, b: Builder) -> Operation:
+def linear(value: TracedValue, b: Builder) -> Operation | None:
     input, weight, *bias = value.args
+    if len(weight.shape) != 2:
+        return None
     given = b.operand(bias[0]) if bias and bias[0] is not None else None
     return LinearOp(b.operand(input), b.operand(weight), given, b.type_of(value))
 
@@ -141,7 +143,6 @@ NAMED: dict[str, Entry] = {
     "item": batch_norm,
     "aten.cat.default": concat,
     "aten.view.default": reshape,
-    "aten.reshape.default": reshape,
     "aten._unsafe_view.default": reshape,
     "aten.unsqueeze.default": reshape,
     "aten.squeeze.dim": reshape,

@@ -8,7 +8,7 @@ What has no rule is refused by name.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,20 +47,38 @@ Rule = Callable[[Call], None]
 
 def prove_rowwise(value: TracedValue) -> None:
     """Raises NotRowwise unless `value`'s operator is proved row-wise for these arguments."""
-    call = describe_call(value)
-    overload = operator_of(value.op)
-    name = value.op.removesuffix(f".{overload._overloadname}")
-    rule = TABLE.get(value.op) or TABLE.get(name)
-    if rule is not None:
-        rule(call)
-    elif torch.Tag.pointwise in overload.tags and torch.Tag.nondeterministic_seeded not in overload.tags:
-        aligned(call)
-    elif torch.Tag.nondeterministic_seeded in overload.tags or "dropout" in value.op:
+    rule = rule_of(value.op)
+    if rule is None and is_random(value.op):
         raise NotRowwise("is random: an exact result does not exist (is dropout given training=False in eval mode?)")
-    else:
+    call = describe_call(value)
+    if rule is None:
         raise NotRowwise("is not known to keep rows apart, and may mix the rows of different nodes")
-    if any(sum(isinstance(s, Size) for s in shape) > 1 for shape, _ in value.outputs):
+    rule(call)
+    for shape, _ in value.outputs:
+        check_result(shape, call.domain)
+
+
+def rule_of(name: str) -> Rule | None:
+    """The rule for an operator: its entry in the table, or what torch's tag says."""
+    overload = operator_of(name)
+    entry = TABLE.get(name) or TABLE.get(name.removesuffix(f".{overload._overloadname}"))
+    if entry is None and torch.Tag.pointwise in overload.tags and not is_random(name):
+        return aligned
+    return entry
+
+
+def is_random(name: str) -> bool:
+    """Whether an operator draws random numbers, for some of its arguments at least."""
+    return torch.Tag.nondeterministic_seeded in operator_of(name).tags
+
+
+def check_result(shape: Shape, domain: Size) -> None:
+    """A result must have one row for each row of the operands. An empty one (batch norm has two) has nothing to mix."""
+    sizes = [size for size in shape if isinstance(size, Size)]
+    if len(sizes) > 1:
         raise NotRowwise("makes a value with two axes over nodes or edges")
+    if sizes != [domain] and 0 not in shape:
+        raise NotRowwise("makes a value that does not have one row for each of the operands'")
 
 
 def operator_of(name: str) -> torch._ops.OpOverload[..., Any]:
@@ -115,36 +133,32 @@ def without_rows(value: Any, what: str) -> None:
 
 def aligned(call: Call) -> None:
     """Broadcasting must bring the domain axes of all operands together."""
-    rank = len(call.value.shape)
-    positions = {len(v.shape) - v.domain_axis for v in call.on_domain}
+    line_up(call.value.operands())
+
+
+def line_up(values: Iterable[TracedValue]) -> None:
+    """Values that are broadcast with each other must have their rows, if any, on the same axis, counted from the end."""
+    values = list(values)
+    positions = {len(v.shape) - v.domain_axis for v in values if v.sizes}
     if len(positions) > 1:
         raise NotRowwise("broadcasts the rows of one operand along another axis of the other")
     position = positions.pop()
-    for operand in values_in(call.value.args):
-        if not operand.sizes and len(operand.shape) >= position and operand.shape[-position] != 1:
+    for value in values:
+        if not value.sizes and len(value.shape) >= position and value.shape[-position] != 1:
             raise NotRowwise("combines rows with a value that has one entry for each of a fixed number of rows")
-    if position > rank:
-        raise NotRowwise("drops the axis over nodes or edges")
 
 
 # Rules, by what they look at.
 
 
 def along(dim_name: str, what: str) -> Rule:
-    """Works along the axes of argument `dim_name` of the first operand."""
+    """Works along the axes of argument `dim_name` of its one operand."""
 
     def rule(call: Call) -> None:
-        value = call[first_parameter(call)]
+        (value,) = call.value.operands()
         keep_off(value, call[dim_name], what)
-        others = [v for v in call.on_domain if v is not value]
-        if any(len(v.shape) != len(value.shape) or v.domain_axis != value.domain_axis for v in others):
-            raise NotRowwise("takes operands whose rows lie on different axes")
 
     return rule
-
-
-def first_parameter(call: Call) -> str:
-    return next(iter(call.arguments))
 
 
 def linear(call: Call) -> None:
@@ -157,10 +171,11 @@ def matmul(call: Call) -> None:
     if lhs.sizes and rhs.sizes:
         batch_matmul(lhs, rhs)
         return
-    without_rows(rhs, "a right side")
-    keep_off(lhs, -1, "sums")
-    from_end = len(lhs.shape) - lhs.domain_axis
-    if from_end > 2 and len(rhs.shape) >= from_end and rhs.shape[-from_end] != 1:
+    value, other = (lhs, rhs) if lhs.sizes else (rhs, lhs)
+    summed = -1 if value is lhs else max(-2, -len(rhs.shape))
+    keep_off(value, summed, "sums")
+    position = len(value.shape) - value.domain_axis
+    if position > 2 and len(other.shape) >= position and other.shape[-position] != 1:
         raise NotRowwise("multiplies each row by a matrix of its own")
 
 
@@ -171,10 +186,25 @@ def batch_matmul(lhs: TracedValue, rhs: TracedValue) -> None:
         raise NotRowwise("multiplies over all nodes or edges")
 
 
+def einsum(call: Call) -> None:
+    """The index of the rows must be the same in all operands, and in the result."""
+    inputs, arrow, result = call["equation"].replace(" ", "").partition("->")
+    if not arrow or "." in inputs:
+        raise NotRowwise("has an equation with '...' or without '->': write all indices out")
+    terms = dict(zip(call["tensors"], inputs.split(","), strict=True))
+    rows = {term[value.domain_axis] for value, term in terms.items() if value.sizes}
+    if len(rows) > 1:
+        raise NotRowwise("multiplies over all pairs of nodes or edges")
+    if not rows <= set(result):
+        raise NotRowwise("sums over all nodes or edges")
+    if any(rows & set(term) for value, term in terms.items() if not value.sizes):
+        raise NotRowwise("combines rows with a value that has one entry for each of a fixed number of rows")
+
+
 def layer_norm(call: Call) -> None:
     count = len(call["normalized_shape"])
     no_sizes(call, "normalized_shape")
-    without_rows((call["weight"], call["bias"]), "a scale")
+    without_rows((call["weight"], call.arguments.get("bias")), "a scale")
     keep_off(call["input"], list(range(-count, 0)), "normalises")
 
 
@@ -199,10 +229,13 @@ def stack(call: Call) -> None:
 
 
 def reshape(call: Call) -> None:
-    """The domain axis survives if the count of numbers before it and after it stays."""
-    before, after = call["self"], call.value
-    if not after.sizes or after.domain != before.domain or around(before.shape) != around(after.shape):
+    if not keeps_rows(call["self"], call.value):
         raise NotRowwise("folds rows into another axis or takes them apart")
+
+
+def keeps_rows(before: TracedValue, after: TracedValue) -> bool:
+    """Whether a reshaped value has the same rows: the count of numbers before the domain axis and after it stays."""
+    return after.domain == before.domain is not None and around(before.shape) == around(after.shape)
 
 
 def around(shape: Shape) -> tuple[int, int]:
@@ -232,18 +265,64 @@ def squeeze(call: Call) -> None:
     keep_off(call["self"], call["dim"], "drops the axis")
 
 
+def squeeze_all(call: Call) -> None:
+    raise NotRowwise("drops the axis over nodes or edges too where there is only one: give squeeze a dim")
+
+
 def index_select(call: Call) -> None:
-    without_rows(call["index"], "an index")
-    keep_off(call["self"], call["dim"], "picks")
+    value = call["self"]
+    if value.sizes:
+        without_rows(call["index"], "an index")
+        keep_off(value, call["dim"], "picks")
 
 
 def index(call: Call) -> None:
+    """Rows picked from within, or each row's entries of a table that has no rows itself."""
     value = call["self"]
     used = [axis for axis, picked in enumerate(call["indices"]) if picked is not None]
+    if not value.sizes:
+        line_up(values_in(call["indices"]))
+        return
     without_rows(call["indices"], "an index")
     keep_off(value, used, "picks")
     if len(used) > 1:
         raise NotRowwise("picks along several axes at once")
+
+
+def gather(call: Call) -> None:
+    """The entry of an index names a place along `dim` and has its own place along the other axes."""
+    value, picked = call["self"], call["index"]
+    dim = call["dim"] % len(value.shape)
+    if value.sizes:
+        keep_off(value, dim, "picks")
+    if not picked.sizes or picked.domain_axis != (value.domain_axis if value.sizes else dim):
+        raise NotRowwise("takes an index that does not go with the rows")
+
+
+def cosine_similarity(call: Call) -> None:
+    values = call["x1"], call["x2"]
+    line_up(values)
+    rank = max(len(v.shape) for v in values)
+    if any(v.sizes and v.domain_axis - len(v.shape) + rank in axes(call["dim"], rank) for v in values):
+        raise NotRowwise("sums over all nodes or edges")
+
+
+def recurrent(call: Call) -> None:
+    """An LSTM or a GRU over a short sequence a row: the domain axis is the batch axis, of the states too."""
+    sequence = call["input"]
+    batch_axis = 0 if call["batch_first"] else 1
+    if not sequence.sizes or len(sequence.shape) != 3 or sequence.domain_axis != batch_axis:
+        raise NotRowwise("runs from one node or edge to the next")
+    if any(not state.sizes or state.domain_axis != 1 for state in values_in((call["hx"],))):
+        raise NotRowwise("takes a state that does not go with the rows")
+    without_rows(call["params"], "a weight")
+    if call["train"] and call["dropout"] != 0:
+        raise NotRowwise("is random: put the layer in eval mode")
+
+
+def rrelu(call: Call) -> None:
+    if call["training"]:
+        raise NotRowwise("is random: give training=False in eval mode")
 
 
 def embedding(call: Call) -> None:
@@ -280,6 +359,7 @@ def attention(call: Call) -> None:
 
 
 def one_hot(call: Call) -> None:
+    no_sizes(call, "num_classes")
     if call["num_classes"] < 0:
         raise NotRowwise("looks for the largest class over all nodes or edges: give num_classes")
 
@@ -297,16 +377,19 @@ TABLE: dict[str, Rule] = {
     "aten.bmm": matmul,
     "aten.mv": matmul,
     "aten.addmm": addmm,
+    "aten.einsum": einsum,
+    "aten.lstm.input": recurrent,
+    "aten.gru.input": recurrent,
     "aten.layer_norm": layer_norm,
+    "aten.rms_norm": layer_norm,
     "aten._native_batch_norm_legit_no_training": batch_norm,
     "aten.group_norm": group_norm,
     "aten.cat": concat,
     "aten.stack": stack,
     "aten.view": reshape,
-    "aten.reshape": reshape,
     "aten._unsafe_view": reshape,
-    "aten.flatten": reshape,
     "aten.unsqueeze": moves_axes,
+    "aten.squeeze.default": squeeze_all,
     "aten.squeeze.dim": squeeze,
     "aten.squeeze.dims": squeeze,
     "aten.transpose.int": moves_axes,
@@ -325,40 +408,63 @@ TABLE: dict[str, Rule] = {
     "aten.prod.dim_int": along("dim", "multiplies"),
     "aten.any.dim": along("dim", "looks"),
     "aten.all.dim": along("dim", "looks"),
+    "aten.median.dim": along("dim", "looks for the median"),
+    "aten.var.dim": along("dim", "takes the variance"),
+    "aten.std.dim": along("dim", "takes the deviation"),
     "aten.var.correction": along("dim", "takes the variance"),
     "aten.std.correction": along("dim", "takes the deviation"),
     "aten.logsumexp": along("dim", "sums"),
     "aten.linalg_vector_norm": along("dim", "takes the norm"),
-    "aten.norm.ScalarOpt_dim": along("dim", "takes the norm"),
+    "aten.linalg_norm": along("dim", "takes the norm"),
     "aten.softmax.int": along("dim", "normalises"),
     "aten.log_softmax.int": along("dim", "normalises"),
     "aten._softmax": along("dim", "normalises"),
     "aten._log_softmax": along("dim", "normalises"),
     "aten.cumsum": along("dim", "accumulates"),
     "aten.cumprod": along("dim", "accumulates"),
+    "aten.logcumsumexp": along("dim", "accumulates"),
     "aten.sort": along("dim", "sorts"),
     "aten.argsort": along("dim", "sorts"),
     "aten.topk": along("dim", "looks for the largest"),
     "aten.select.int": along("dim", "picks one"),
     "aten.slice.Tensor": along("dim", "cuts"),
-    "aten.narrow": along("dim", "cuts"),
     "aten.split.Tensor": along("dim", "splits"),
     "aten.split_with_sizes": along("dim", "splits"),
-    "aten.chunk": along("dim", "splits"),
     "aten.unbind.int": along("dim", "splits"),
     "aten.flip": along("dims", "reverses"),
     "aten.roll": along("dims", "shifts"),
-    "aten.gather": along("dim", "picks"),
+    "aten.gather": gather,
+    "aten.repeat_interleave.self_int": along("dim", "repeats"),
     "aten.glu": along("dim", "halves"),
     "aten.scaled_dot_product_attention": attention,
     "aten.index_select": index_select,
     "aten.index.Tensor": index,
     "aten.embedding": embedding,
-    "aten.constant_pad_nd": pad,
+    "aten.pad": pad,
     "aten.prelu": prelu,
+    "aten.one_hot": one_hot,
+    "aten.cosine_similarity": cosine_similarity,
+    "aten.rrelu": rrelu,
+    # Pointwise, but torch has not tagged them so.
     "aten.masked_fill": aligned,
     "aten._to_copy": aligned,
-    "aten.to.dtype": aligned,
     "aten.type_as": aligned,
-    "aten.one_hot": one_hot,
+    "aten.where.ScalarOther": aligned,
+    "aten.where.ScalarSelf": aligned,
+    "aten.where.Scalar": aligned,
+    "aten.__and__": aligned,
+    "aten.__or__": aligned,
+    "aten.floor_divide": aligned,
+    "aten.subtract": aligned,
+    "aten.multiply": aligned,
+    "aten.divide": aligned,
+    "aten.absolute": aligned,
+    "aten.negative": aligned,
+    "aten.greater": aligned,
+    "aten.greater_equal": aligned,
+    "aten.less": aligned,
+    "aten.less_equal": aligned,
+    "aten.not_equal": aligned,
+    "aten.log_sigmoid": aligned,
+    "aten.hardswish": aligned,
 }

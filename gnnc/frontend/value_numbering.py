@@ -14,7 +14,7 @@ from typing import Any
 import sympy
 import torch
 from torch.export import ExportedProgram
-from torch.export.graph_signature import InputKind
+from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx import Node
 
 from gnnc.errors import UnsupportedModelError
@@ -34,8 +34,8 @@ IDENTITIES = frozenset(
     }
 )
 
-# Operators that return their operand if its shape is asked for.
-RESHAPES = frozenset({"aten.view.default", "aten.reshape.default", "aten._unsafe_view.default", "aten.expand.default"})
+# Operators that return their operand if the result has its shape: a slice as long as the whole is the whole.
+RESHAPES = frozenset({"aten.view.default", "aten._unsafe_view.default", "aten.expand.default", "aten.slice.Tensor"})
 
 # Operators that only check something, or that torch leaves behind while tracing.
 CHECKS = ("aten._assert", "aten.sym_constrain_range", "aten._functional_assert")
@@ -85,7 +85,10 @@ class _Numbering:
             elif node.op == "output":
                 output = node
         assert output is not None
-        results = [self.argument(item) for item in output.args[0]]  # type: ignore[union-attr]
+        # an input that forward changes in place is a result in torch's eyes; it is none of the model's
+        kinds = [spec.kind for spec in self.program.graph_signature.output_specs]
+        returned = zip(output.args[0], kinds, strict=True)  # type: ignore[arg-type]
+        results = [self.argument(item) for item, kind in returned if kind is OutputKind.USER_OUTPUT]
         for result in results:
             if not isinstance(result, TracedValue):
                 raise UnsupportedModelError(f"the model returns {result!r}, which is not a tensor: return tensors only")
@@ -130,9 +133,8 @@ class _Numbering:
             self.by_node[node] = arguments[0]
             return
         keywords = {k: self.argument(v) for k, v in node.kwargs.items() if k not in PLACEMENT and v is not None}
-        if name in FILLS:
-            value = FILLS[name]
-            filled = arguments[int(value[5])] if isinstance(value, str) else value
+        filled = fill_number(name, arguments)
+        if filled is not None and sum(isinstance(s, torch.SymInt) for s in result.shape) <= 1:
             name, arguments, keywords = "fill", (filled, self.outputs_of(result)), {}
         key = (name, hashable(arguments), hashable(keywords))
         if key not in self.by_key:
@@ -191,6 +193,14 @@ class _Numbering:
         if isinstance(argument, tuple | list):
             return tuple(self.argument(item) for item in argument)
         return self.number(argument)
+
+
+def fill_number(name: str, arguments: tuple[Any, ...]) -> float | None:
+    """The number that a call fills a tensor with; None if it does something else, or the number depends on a size."""
+    number = FILLS.get(name)
+    if isinstance(number, str):
+        number = arguments[int(number[5])]
+    return number if isinstance(number, bool | int | float) else None
 
 
 def operator_name(target: Any) -> str:

@@ -20,7 +20,7 @@ from gnnc.passes.analysis.vertex_cut import DataflowGraph, Vertex, minimum_verte
 
 @dataclass
 class Uses:
-    """Who needs the rows of a node value: Convs by layer, for neighbours or for their targets; operations; the caller."""
+    """Who needs the rows of a node value: Convs by layer, for neighbours or for targets; operations; the caller."""
 
     neighbor_layers: set[int] = field(default_factory=set[int])
     target_layers: set[int] = field(default_factory=set[int])
@@ -40,7 +40,7 @@ def block_boundaries(functions: ModelFunctions, layers: ConvLayers, prices: Pric
     """For each layer below the deepest, the values that are at hand after its block, among them new ones to store."""
     values = [value for value, layer in layers.layers.items() if layer >= 0 and not is_on_edges(value)]
     uses = collect_uses(functions, layers, values)
-    stored = {value for value in functions.forward.body.block.args if layers.layers[value] == 0}
+    stored: set[SSAValue] = {value for value in functions.forward.body.block.args if layers.layers[value] == 0}
     boundaries: list[list[SSAValue]] = []
     for layer in range(layers.deepest):
         graph = boundary_graph(layer, values, uses, layers, prices, stored)

@@ -1,9 +1,10 @@
 """Which Conv every reduction belongs to, and in which layer it is.
 
-A Conv is all reductions of one edge set at one end in one layer: a GAT layer's softmax and sum are one. Layers belong to a
-value and the restriction it is asked for under. The restriction is the end at which the enclosing reduction meets the
-nodes: a gather at that end fetches the targets themselves (+0), any other one fetches neighbours (+1). A reduction adds
-nothing. What does not depend on features has layer -1, so that fetching it from neighbours starts no Conv.
+A Conv is all reductions of one edge set at one end in one layer: a GAT layer's softmax and sum are one. Layers belong
+to a value and the restriction it is asked for under. The restriction is the end at which the enclosing reduction meets
+the nodes: a gather at that end fetches the targets themselves (+0), any other one fetches neighbours (+1). A reduction
+adds nothing. What does not depend on features has layer -1, so that fetching it from neighbours starts no Conv; but a
+reduction in @forward has layer 0 at least, for a batch computes it on its targets alone.
 
 After DGI, section on the tracer (layer index of a Conv: one more than the largest of those before it).
 """
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
 
 from gnnc.dialects.gnn import ConvOperation, EndAttr, GatherOp
 from gnnc.dialects.gnn.attributes import domain_of
@@ -74,7 +76,7 @@ class _LayerAnalysis:
     def visit(self, op: Operation) -> None:
         if isinstance(op, ConvOperation):
             restriction = restriction_of(op)
-            layer = max(self.layer_of(v, restriction) for v in op.operands[:-1])
+            layer = max(0, *(self.layer_of(v, restriction) for v in op.operands[:-1]))
             number = self.numbers.setdefault((restriction, layer), len(self.numbers))
             self.result.convs[op] = (layer, number)
             self.result.layers[op.results[0]] = layer
@@ -98,11 +100,24 @@ class _LayerAnalysis:
         if isinstance(op, Block):
             return self.result.layers[value]
         if isinstance(op, ConvOperation):
+            require_same_end(op, restriction)
             return self.result.layers[value]
         if isinstance(op, GatherOp):
             nodes = self.result.layers[op.nodes]
             return nodes if restriction_of(op) == restriction else nodes + 1
         return max((self.layer_of(v, restriction) for v in op.operands), default=NO_FEATURES)
+
+
+def require_same_end(softmax: Operation, restriction: Restriction) -> None:
+    """A batch holds all the edges that meet its nodes at one end, so a softmax over others is out of reach.
+
+    Raises PassFailedException if `softmax` is over another end than the restriction's.
+    """
+    if restriction_of(softmax) != restriction:
+        end = restriction.end.data.value
+        raise PassFailedException(
+            f"{softmax.name} is reduced at the {end} of an edge set, and not where it is normalised"
+        )
 
 
 def is_on_edges(value: SSAValue) -> bool:

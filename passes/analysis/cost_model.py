@@ -51,7 +51,7 @@ def compute_price(op: Operation) -> int:
 
 
 def store_price(kind: CostKind, size: int, loads: int, *, stored: bool) -> int:
-    """The price of handing a row of `size` bytes to later blocks: one write unless it is stored already, and its loads."""
+    """The price of handing a row of `size` bytes to later blocks: one write unless it is stored, and its loads."""
     if kind == "tensors":
         return 1
     if kind == "bytes":

@@ -11,17 +11,17 @@ from gnnc.dialects.gnn import BroadcastOp, ConstantOp, FillOp, OperandAttr, Resh
 
 Argument: TypeAlias = Union[SSAValue, float, None, Attribute, "list[Argument]"]
 
-O = TypeVar("O", bound=Operation)
+OperationT = TypeVar("OperationT", bound=Operation)
 
 
-def located(new: O, old: Operation) -> O:
+def located(new: OperationT, old: Operation) -> OperationT:
     """The new operation at the place of the old one: rewrites carry source lines over by themselves in no case."""
     new.location = old.location
     return new
 
 
 def aten_call(value: SSAValue, *names: str) -> list[Argument] | None:
-    """The arguments of the ATen call that makes `value`, operands and numbers in place, if its operator is one of `names`."""
+    """The arguments of the ATen call that makes `value`, operands and numbers in place; None for other operators."""
     op = value.owner
     if not isinstance(op, RowwiseOp | WholeGraphOp) or op.op.data not in names:
         return None

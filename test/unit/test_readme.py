@@ -1,0 +1,44 @@
+"""What the README shows works as it stands there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def test_the_complete_program_runs() -> None:
+    (program,) = [block for block in blocks("python") if "import torch" in block]
+    result = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "(34, 4)\n"
+
+
+COMMANDS = [line for block in blocks("") for line in block.splitlines() if line.startswith("gnnc-opt ")]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_opt_commands_run(command: str) -> None:
+    arguments = [sys.executable, "-m", "gnnc.opt", *shlex.split(command)[1:]]
+    result = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+
+
+def test_the_commands_are_found() -> None:
+    assert len(COMMANDS) == 3
+
+
+def test_what_is_named_exists() -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", README):
+        assert (ROOT / target).exists(), target
