@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -15,15 +15,15 @@ from torch.export import Dim, ExportedProgram, export
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
-import gnnc
 from gnnc.errors import CaptureError
 from gnnc.frontend.inputs import EDGES, NODES, ModelInput
 
 # Some modules guard sizes against sys.maxsize, which torch can't tell from infinity; then a bound below it helps.
 LARGEST_DIMENSION = 2**40
 
-# Where frames lie that are not the model's.
-LIBRARIES = (os.path.dirname(torch.__file__), os.path.dirname(gnnc.__file__), os.path.dirname(contextlib.__file__))
+# Folders of the frames that are never the model's, and of those that rarely are.
+TRACERS = (str(Path(torch.__file__).parent), str(Path(__file__).parents[1]), "<")
+INSTALLED = (str(Path(contextlib.__file__).parent), str(Path(torch.__file__).parents[1]))
 
 
 def capture(model: torch.nn.Module, inputs: Sequence[ModelInput]) -> ExportedProgram:
@@ -128,6 +128,6 @@ def user_line(error: BaseException) -> str:
 
 def innermost_line(frames: Sequence[traceback.FrameSummary]) -> str:
     """The innermost frame outside of installed packages, or else outside of torch and gnnc."""
-    others = [f for f in frames if not f.filename.startswith((*LIBRARIES, "<"))]
-    own = [f for f in others if "site-packages" not in f.filename]
+    others = [f for f in frames if not f.filename.startswith(TRACERS)]
+    own = [f for f in others if not f.filename.startswith(INSTALLED)]
     return next((f"{f.filename}:{f.lineno}: {f.line}" for f in [*reversed(own), *reversed(others)]), "")

@@ -42,7 +42,7 @@ from gnnc.frontend.ir_types import argument_attribute, location, tensor_type
 from gnnc.frontend.message_passing import EdgeSet, EdgeSets, find_edge_sets, match_gather, match_scatter
 from gnnc.frontend.named_operations import NAMED
 from gnnc.frontend.rowwise_rules import NotRowwise, operator_of, prove_rowwise
-from gnnc.frontend.traced_values import Size, TracedModel, TracedValue
+from gnnc.frontend.traced_values import Size, TracedModel, TracedValue, sizes_in
 
 Times = dict[TracedValue, BindingTime]
 
@@ -71,9 +71,9 @@ class ModuleEmitter:
         self.forward = ForwardEmitter(self)
 
     def run(self) -> tuple[ModuleOp, dict[str, torch.Tensor]]:
+        forward = self.forward.run()
         for output in self.model.outputs:
             self.check_output(output)
-        forward = self.forward.run()
         structure = self.structure.finish()
         declarations = [WeightOp(name, tensor_type(tuple(t.shape), t.dtype, {})) for name, t in self.tensors.items()]
         return ModuleOp([*declarations, structure, forward]), self.tensors
@@ -84,6 +84,11 @@ class ModuleEmitter:
         if output.domain is None or not self.domains[output.domain].is_nodes:
             where = "edges" if output.domain is not None else "no nodes: it is one value for the whole graph"
             refuse(output, f"the model returns a value on {where}; only values with a row a node can be computed")
+
+    def origin(self, size: Size) -> TracedValue | None:
+        """The value that a run-time size is first the size of."""
+        candidates = (v for v in self.model.values if len(v.outputs) == 1 and size in v.sizes)
+        return next((v for v in candidates if size not in sizes_in((v.args, *v.kwargs.values()))), None)
 
     def weight_name(self, value: TracedValue) -> str:
         """The symbol of a weight; a value that was folded gets a name of its own."""
@@ -135,7 +140,8 @@ def emitted_operands(value: TracedValue) -> list[TracedValue]:
 
 
 def refuse(value: TracedValue, reason: str) -> NoReturn:
-    raise UnsupportedModelError(reason, op=value.op, source=str(value.location) if value.location else "")
+    call = value.args[0] if value.op == "item" else value
+    raise UnsupportedModelError(reason, op=call.op, source=str(value.location) if value.location else "")
 
 
 class FunctionEmitter:
@@ -180,6 +186,8 @@ class FunctionEmitter:
 
     def provide(self, argument: Any) -> SSAValue:
         """Makes a value that the function doesn't have yet."""
+        if isinstance(argument, Size):
+            self.check_count(argument)
         if isinstance(argument, TracedValue) and self.module.times[argument] is BindingTime.WEIGHT:
             assert argument.tensor is not None
             type_ = tensor_type(tuple(argument.tensor.shape), argument.tensor.dtype, {})
@@ -188,12 +196,28 @@ class FunctionEmitter:
             return self.insert(FillOp(argument.args[0], self.type_of(argument))).results[0]
         return self.provide_other(argument)
 
+    def check_count(self, size: Size) -> None:
+        """A size in arithmetic must be that of a set of rows which the graph alone decides."""
+        origin = self.module.origin(size)
+        if origin is None or (origin.op != "input" and self.module.times[origin] is BindingTime.FEATURE):
+            assert self.current is not None
+            refuse(self.current, f"computes with {size.expression}, which is no count of nodes or edges")
+
     def provide_other(self, argument: Any) -> SSAValue:
         raise NotImplementedError
 
     def emit(self, value: TracedValue) -> None:
         """Writes the operation of one value whose operands can be provided."""
         before, self.current = self.current, value
+        try:
+            self.write(value)
+        except UnsupportedModelError as error:
+            if error.op:
+                raise
+            refuse(value, error.reason)
+        self.current = before
+
+    def write(self, value: TracedValue) -> None:
         call, place = value.args if value.op == "item" else (value, 0)
         operation = self.neighborhood_operation(value) or self.named_operation(value)
         if operation is None and call in self.calls:
@@ -204,7 +228,6 @@ class FunctionEmitter:
         else:
             self.known[value] = self.insert(operation).results[0]
         self.name(self.known[value], value.name)
-        self.current = before
 
     def neighborhood_operation(self, value: TracedValue) -> Operation | None:
         gather, scatter = match_gather(value), match_scatter(value)
@@ -261,10 +284,7 @@ class FunctionEmitter:
         if any(isinstance(v, TracedValue | Size) for v in value.kwargs.values()):
             refuse(value, "takes a tensor or a size by keyword")
         keywords = {name: argument_attribute(v, on_value) for name, v in value.kwargs.items()}
-        try:
-            types = [tensor_type(shape, dtype, self.module.domains) for shape, dtype in value.outputs]
-        except UnsupportedModelError as error:
-            refuse(value, error.reason)
+        types = [tensor_type(shape, dtype, self.module.domains) for shape, dtype in value.outputs]
         return kind(value.op, arguments, keywords, operands, types)
 
 
@@ -292,9 +312,9 @@ class StructureEmitter(FunctionEmitter):
         if isinstance(argument, EdgeSet):
             return self.edge_set(argument)
         if isinstance(argument, Size):
-            if argument not in self.module.domains:
-                assert self.current is not None
-                refuse(self.current, f"computes with {argument.expression}, which is no count of nodes or edges")
+            origin = self.module.origin(argument)
+            if origin is not None and origin.op != "input":
+                self.operand(origin)
             return self.insert(CountOp(self.module.domains[argument])).results[0]
         assert isinstance(argument, TracedValue)
         for operand in emitted_operands(argument):

@@ -8,24 +8,35 @@ from functools import cached_property
 import torch
 
 from gnnc.dialects.gnn import End
-from gnnc.targets.edge_sets import EdgeSet
+from gnnc.targets.edge_sets import EdgeSet, Incidence
 
 
 @dataclass(frozen=True)
 class Batch:
-    """The nodes `start` to `stop` of one node set. Tensors come from host memory and go to `device`."""
+    """Some nodes of one node set: a range, or ascending distinct ids (int64, on the host).
 
-    start: int
-    stop: int
+    Tensors come from host memory and go to `device`.
+    """
+
+    nodes: range | torch.Tensor
     device: str
 
     @property
     def rows(self) -> int:
-        return self.stop - self.start
+        return len(self.nodes)
 
     def targets(self, values: torch.Tensor, axis: int) -> torch.Tensor:
         """The rows of the batch's own nodes."""
-        return values.narrow(axis, self.start, self.rows).to(self.device)
+        if isinstance(self.nodes, range):
+            return values.narrow(axis, self.nodes.start, self.rows).to(self.device)
+        return values.index_select(axis, self.nodes).to(self.device)
+
+    def store(self, rows: torch.Tensor, values: torch.Tensor, axis: int) -> None:
+        """Writes the rows of the batch into the array of all nodes."""
+        if isinstance(self.nodes, range):
+            values.narrow(axis, self.nodes.start, self.rows).copy_(rows)
+        else:
+            values.index_copy_(axis, self.nodes, rows.to(values.device))
 
     def edges(self, edges: EdgeSet, end: End) -> EdgeSlice:
         """The edges that meet the batch's nodes with one end."""
@@ -34,23 +45,20 @@ class Batch:
 
 @dataclass(frozen=True)
 class EdgeSlice:
-    """The edges of a set that meet a batch, grouped by target, in the set's order within a target.
-
-    `targets` holds, for every edge, the place in the batch of the node it meets, on the device.
-    """
+    """The edges of a set that meet a batch, grouped by target, in the set's order within a target."""
 
     batch: Batch
     edge_set: EdgeSet
     end: End
 
     @cached_property
-    def _offsets(self) -> torch.Tensor:
-        return self.edge_set.incidence(self.end).offsets[self.batch.start : self.batch.stop + 1]
+    def _counts_and_edges(self) -> tuple[torch.Tensor, torch.Tensor]:
+        return edges_of(self.edge_set.incidence(self.end), self.batch.nodes)
 
-    @cached_property
+    @property
     def edge_ids(self) -> torch.Tensor:
         """The edges' places in the set, int64, on the host."""
-        return self.edge_set.incidence(self.end).edges[int(self._offsets[0]) : int(self._offsets[-1])]
+        return self._counts_and_edges[1]
 
     @property
     def rows(self) -> int:
@@ -58,8 +66,10 @@ class EdgeSlice:
 
     @cached_property
     def targets(self) -> torch.Tensor:
+        """For every edge, the place in the batch of the node it meets, on the device."""
         places = torch.arange(self.batch.rows)
-        return torch.repeat_interleave(places, self._offsets.diff(), output_size=self.rows).to(self.batch.device)
+        counts = self._counts_and_edges[0]
+        return torch.repeat_interleave(places, counts, output_size=self.rows).to(self.batch.device)
 
     def load(self, values: torch.Tensor, axis: int) -> torch.Tensor:
         """The rows of an edge value."""
@@ -68,6 +78,20 @@ class EdgeSlice:
     def neighbors(self, edges: EdgeSet, end: End) -> Neighbors:
         """The nodes at one end of these edges; `edges` may be another set with the same edges."""
         return Neighbors.of(edges.index(end).index_select(0, self.edge_ids), edges.node_count(end), self.batch.device)
+
+
+def edges_of(incidence: Incidence, nodes: range | torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """How many edges each of some nodes has, and the edges' places in the set, node by node."""
+    offsets, edges = incidence.offsets, incidence.edges
+    if isinstance(nodes, range):
+        slice_ = offsets[nodes.start : nodes.stop + 1]
+        return slice_.diff(), edges[int(slice_[0]) : int(slice_[-1])]
+    first = offsets[nodes]
+    counts = offsets[nodes + 1] - first
+    # Edge i of the result belongs to a node whose edges begin at `first`; before it, `starts` edges are in the result.
+    starts = counts.cumsum(0) - counts
+    places = torch.arange(int(counts.sum())) + torch.repeat_interleave(first - starts, counts)
+    return counts, edges[places]
 
 
 @dataclass(frozen=True)

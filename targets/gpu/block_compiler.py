@@ -1,8 +1,8 @@
 """A ConvBlock becomes a Python function over one batch: straight-line code, no interpreter step an operation.
 
 Every value is needed on some rows: the batch's targets, the edges that meet them, or the nodes at the other ends of
-those edges. A walk from the outputs up notes which; a walk down then writes one line for each operation and kind of rows.
-The lines of a GCN layer, for example:
+those edges. A walk from the outputs up notes which; a walk down then writes one line for each operation and kind of
+rows. The lines of a GCN layer, for example:
 
     def block(batch, a0, a1, a2):
         e0 = batch.edges(a1, target)
@@ -72,11 +72,25 @@ TARGETS = Targets()
 
 
 @dataclass(frozen=True)
+class NeighborDemand:
+    """Inputs are loaded for the nodes at `neighbor_end` of the edges that meet the batch with `end`.
+
+    Edge sets are given by the places of the block's operands; both have the same edges.
+    """
+
+    edges: int
+    end: End
+    neighbor_edges: int
+    neighbor_end: End
+
+
+@dataclass(frozen=True)
 class CompiledBlock:
     """The function of a block for the outputs on one node domain: takes a Batch and the block's operands."""
 
     domain: DomainAttr
     outputs: tuple[int, ...]
+    neighbor_demands: tuple[NeighborDemand, ...]
     run: BlockFunction
     source: str
 
@@ -121,7 +135,19 @@ class _BlockWriter:
                 self.write_operation(operation, rows)
         source = self.source_text()
         exec(compile(source, f"<conv_block layer {self.op.layer_index}>", "exec"), self.namespace)
-        return CompiledBlock(self.domain, tuple(self.outputs), self.namespace["block"], source)
+        run = self.namespace["block"]
+        return CompiledBlock(self.domain, tuple(self.outputs), self.neighbor_demands(), run, source)
+
+    def neighbor_demands(self) -> tuple[NeighborDemand, ...]:
+        """Where the rows of inputs are loaded from; structure values need no loading."""
+        count = len(self.op.neighbors)
+        inputs = [argument for argument in self.op.body.block.args if argument.index < count]
+        rows = {rows: None for argument in inputs for rows in self.demands.get(argument, {})}
+        return tuple(
+            NeighborDemand(place_of(r.at.edges), r.at.end, place_of(r.edges), r.end)
+            for r in rows
+            if isinstance(r, NeighborNodes)
+        )
 
     # The walk up: on which rows each value is needed.
 
@@ -178,21 +204,17 @@ class _BlockWriter:
         made_by = "batch.edges" if isinstance(rows, Edges) else f"{self.row_name(rows.at)}.neighbors"
         name = f"{'e' if isinstance(rows, Edges) else 'n'}{len(self.row_names)}"
         self.row_names[rows] = name
-        self.lines.append((f"{name} = {made_by}({self.argument_name(rows.edges)}, {rows.end.value})", []))
+        self.lines.append((f"{name} = {made_by}(a{place_of(rows.edges)}, {rows.end.value})", []))
         return name
-
-    def argument_name(self, value: SSAValue) -> str:
-        assert isinstance(value, BlockArgument)
-        return f"a{value.index}"
 
     def write_argument(self, argument: BlockArgument) -> None:
         for rows in self.demands.get(argument, {}):
             if rows is None or isinstance(argument.type, EdgeSetType):
-                self.names[argument, None] = self.argument_name(argument)
+                self.names[argument, None] = f"a{argument.index}"
                 continue
             load = "batch.targets" if isinstance(rows, Targets) else f"{self.row_name(rows)}.load"
             axis = domain_axis(argument.type)
-            self.assign((argument, rows), f"{load}({self.argument_name(argument)}, {axis})", [])
+            self.assign((argument, rows), f"{load}(a{argument.index}, {axis})", [])
 
     def write_operation(self, operation: Operation, rows: Rows | None) -> None:
         if isinstance(operation, LoadWeightOp):
@@ -286,6 +308,12 @@ class _BlockWriter:
                 body.append(f"del {', '.join(dead)}")
         body.append(f"return ({''.join(name + ', ' for name in returned)})")
         return f"def block(batch{arguments}):\n" + "\n".join(f"    {line}" for line in body) + "\n"
+
+
+def place_of(argument: SSAValue) -> int:
+    """The place of a block's operand, from the argument that stands for it."""
+    assert isinstance(argument, BlockArgument)
+    return argument.index
 
 
 def is_on(value: SSAValue, edges: Edges) -> bool:

@@ -18,7 +18,8 @@ from gnnc.passes.analysis.cost_model import row_bytes
 from gnnc.passes.analysis.model_functions import argument_name, model_functions
 from gnnc.targets.edge_sets import EdgeSet
 from gnnc.targets.gpu.batch import Batch
-from gnnc.targets.gpu.block_compiler import CompiledBlock, compile_block
+from gnnc.targets.gpu.block_compiler import CompiledBlock, NeighborDemand, compile_block
+from gnnc.targets.gpu.level_sets import NodeSet, level_sets
 from gnnc.targets.reference.run import run_structure
 from gnnc.targets.torch_functions import dtype_of, shape_with
 
@@ -59,18 +60,24 @@ class BatchedExecutor:
         structure: Sequence[Any],
         nodes: int,
         *,
+        wanted: torch.Tensor | None = None,
         batch_size: int | None = None,
         device: str = "cpu",
     ) -> list[torch.Tensor]:
-        """The model's outputs for all nodes, on the host, in the order in which @forward returns them."""
+        """The model's outputs on the host, in the order in which @forward returns them.
+
+        `wanted` are the nodes whose rows are needed, ascending and distinct (int64); the rows of other nodes are then
+        undefined.
+        """
         values = self.arguments(features, structure)
         last_use = self.last_uses()
+        targets = self.targets_of_blocks(values, nodes, wanted, device)
         result: list[torch.Tensor] = []
         with torch.no_grad(), progress(self.operations) as advance:
             for place, op in enumerate(self.operations):
                 if isinstance(op, ConvBlockOp):
                     operands = [values[operand] for operand in op.operands]
-                    outputs = self.run_block(op, operands, nodes, batch_size, device, advance)
+                    outputs = self.run_block(op, operands, nodes, targets[op], batch_size, device, advance)
                     values.update(zip(op.outputs, outputs, strict=True))
                     del operands, outputs
                 else:
@@ -87,6 +94,24 @@ class BatchedExecutor:
             values[argument] = structure[place] if place is not None else features[name or ""]
         return values
 
+    def targets_of_blocks(
+        self, values: Mapping[SSAValue, Any], nodes: int, wanted: torch.Tensor | None, device: str
+    ) -> dict[ConvBlockOp, NodeSet]:
+        """The nodes that each block computes."""
+        blocks = [op for op in self.operations if isinstance(op, ConvBlockOp)]
+        if wanted is None:
+            return dict.fromkeys(blocks, range(nodes))
+
+        def demands(block: ConvBlockOp) -> list[NeighborDemand]:
+            return [demand for compiled in self.compile(block, device) for demand in compiled.neighbor_demands]
+
+        returned = self.operations[-1].operands
+        return level_sets(blocks, wanted, returned, nodes, lambda operand: values[operand], demands)
+
+    def node_axes(self) -> list[int]:
+        """The axis over nodes of each output."""
+        return [domain_axis(value.type) for value in self.operations[-1].operands]
+
     def last_uses(self) -> dict[SSAValue, int]:
         """The place of the last operation that uses each value."""
         return {operand: place for place, op in enumerate(self.operations) for operand in op.operands}
@@ -96,6 +121,7 @@ class BatchedExecutor:
         op: ConvBlockOp,
         operands: Sequence[Any],
         nodes: int,
+        targets: NodeSet,
         batch_size: int | None,
         device: str,
         advance: Callable[[float], None],
@@ -103,12 +129,11 @@ class BatchedExecutor:
         outputs = [torch.empty(shape_with(o.type, nodes), dtype=dtype_of(o.type)) for o in op.outputs]
         size = batch_size or default_batch_size(op, operands, nodes)
         for compiled in self.compile(op, device):
-            for start in range(0, nodes, size):
-                batch = Batch(start, min(start + size, nodes), device)
+            for start in range(0, len(targets), size):
+                batch = Batch(targets[start : start + size], device)
                 for i, result in zip(compiled.outputs, compiled.run(batch, *operands), strict=True):
-                    axis = domain_axis(op.outputs[i].type)
-                    outputs[i].narrow(axis, batch.start, batch.rows).copy_(result)
-                advance(batch.rows / nodes)
+                    batch.store(result, outputs[i], domain_axis(op.outputs[i].type))
+                advance(batch.rows / len(targets))
         return outputs
 
     def compile(self, op: ConvBlockOp, device: str) -> list[CompiledBlock]:

@@ -134,6 +134,36 @@ def test_training_mode_is_said_and_left_as_it_was(random_graph: gnnc.Graph) -> N
         gnnc.compile(model, random_graph)
 
 
+# Some nodes only.
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+@pytest.mark.parametrize("batch_size", [1, 3, None])
+def test_some_nodes_are_rows_of_all(name: str, batch_size: int | None, nasty_graph: gnnc.Graph) -> None:
+    expected = eager(model_of(name), nasty_graph)
+    last = nasty_graph.num_nodes - 1
+    asked = torch.tensor([last, 0, last, last // 2])
+    result = program_of(name).run(graph=nasty_graph, nodes=asked, batch_size=batch_size)
+    assert_equal(result, expected[asked])
+
+
+def test_no_node_gives_no_row(random_graph: gnnc.Graph) -> None:
+    assert program_of("gcn").run(graph=random_graph, nodes=[]).shape == (0, 7)
+
+
+def test_some_nodes_touch_only_their_neighborhood() -> None:
+    """On a path, the last node of a 2-layer model needs 3 nodes of the first layer."""
+    count = 100
+    path = torch.arange(count)
+    graph = gnnc.Graph(x=torch.randn(count, WIDTH), edge_index=torch.stack([path[:-1], path[1:]]))
+    model = GraphSAGE(WIDTH, WIDTH, 2, 7).eval()
+    program = gnnc.compile(model, graph)
+    with CountMatmulRows() as counted:
+        result = program.run(nodes=[count - 1])
+    assert_equal(result, eager(model, graph)[-1:])
+    assert counted.rows <= 2 * (2 + 1)
+
+
 # What the IR says.
 
 
@@ -197,10 +227,17 @@ def test_a_block_output_is_freed_after_its_last_use(random_graph: gnnc.Graph) ->
 
     class Watched(BatchedExecutor):
         def run_block(
-            self, op: ConvBlockOp, operands: Any, nodes: int, batch_size: int | None, device: str, advance: Any
+            self,
+            op: ConvBlockOp,
+            operands: Any,
+            nodes: int,
+            targets: Any,
+            batch_size: int | None,
+            device: str,
+            advance: Any,
         ) -> list[torch.Tensor]:
             alive.append(sum(ref() is not None for ref in outputs))
-            results = super().run_block(op, operands, nodes, batch_size, device, advance)
+            results = super().run_block(op, operands, nodes, targets, batch_size, device, advance)
             outputs.extend(weakref.ref(r) for r in results)
             return results
 
@@ -217,11 +254,16 @@ def test_a_block_output_is_freed_after_its_last_use(random_graph: gnnc.Graph) ->
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"x": torch.zeros(30, 9)}, r"x has shape \[30, 9\], the program was compiled for \['\?', 10\]"),
+        ({"x": torch.zeros(30, 9)}, r"x has shape \[30, 9\], the program was compiled for \[\?, 10\]"),
         ({"x": torch.zeros(30)}, r"x has shape \[30\]"),
         ({"x": torch.zeros(29, 10)}, "x has 29 rows, the graph has 30 nodes"),
         ({"x": torch.zeros(30, 10, dtype=torch.float64)}, "x has type torch.float64, .* torch.float32: convert it"),
         ({"x": [[1.0]]}, "x is a list: give a numpy array or a torch tensor"),
+        ({"nodes": [0, 30]}, r"nodes\[1\] is 30, the graph has nodes 0 to 29"),
+        ({"nodes": [-1]}, r"nodes\[0\] is -1"),
+        ({"nodes": [0.5, float("nan")]}, "nodes has type torch.float64: give integer ids"),
+        ({"nodes": [[1]]}, r"nodes has shape \[1, 1\]: give a one-dimensional array"),
+        ({"nodes": torch.ones(30, dtype=torch.bool)}, "nodes has type torch.bool: .* indices where it is true"),
         ({"batch_size": 0}, "batch_size is 0: give the number of nodes a batch, 1 or more"),
         ({"device": "tpu"}, "device 'tpu' is unknown: use 'cpu' or 'cuda'"),
     ],

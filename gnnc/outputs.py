@@ -1,0 +1,62 @@
+"""What a model returns: tensors inside tuples, lists and dicts, as a plain value that JSON can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+from torch.utils._pytree import TreeSpec
+
+from gnnc.errors import UnsupportedModelError
+
+# "tensor", None, ["tuple", …], ["list", …] or ["dict", [key, …], …]
+OutputStructure: TypeAlias = Any
+
+TENSOR = "tensor"
+
+
+def output_structure(spec: TreeSpec) -> OutputStructure:
+    """torch's description of what a model returns as an OutputStructure; named tuples become tuples.
+
+    Raises UnsupportedModelError for containers of other kinds, which only the model's own code could rebuild.
+    """
+    if spec.is_leaf():
+        return TENSOR
+    if spec.type is type(None):
+        return None
+    parts = [output_structure(child) for child in spec.children()]
+    if issubclass(spec.type, dict):
+        return ["dict", list(spec.context), *parts]
+    if issubclass(spec.type, tuple | list):
+        return ["list" if issubclass(spec.type, list) else "tuple", *parts]
+    raise UnsupportedModelError(f"the model returns a {spec.type.__name__}: return tensors, tuples, lists or dicts")
+
+
+def rebuild(structure: OutputStructure, tensors: Sequence[Any]) -> Any:
+    """What the model returns, from its tensors in order."""
+    return _rebuild(structure, iter(tensors))
+
+
+def _rebuild(structure: OutputStructure, tensors: Iterator[Any]) -> Any:
+    if structure is None:
+        return None
+    if structure == TENSOR:
+        return next(tensors)
+    kind, *parts = structure
+    if kind == "dict":
+        keys, *values = parts
+        return {key: _rebuild(value, tensors) for key, value in zip(keys, values, strict=True)}
+    values = [_rebuild(part, tensors) for part in parts]
+    return values if kind == "list" else tuple(values)
+
+
+def output_names(structure: OutputStructure, prefix: str = "") -> list[str]:
+    """A name for each tensor, for reports: `output`, `output.0`, `output.logits`."""
+    name = prefix or "output"
+    if structure is None:
+        return []
+    if structure == TENSOR:
+        return [name]
+    kind, *parts = structure
+    keys, values = (parts[0], parts[1:]) if kind == "dict" else (range(len(parts)), parts)
+    return [n for key, value in zip(keys, values, strict=True) for n in output_names(value, f"{name}.{key}")]

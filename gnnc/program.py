@@ -1,0 +1,161 @@
+"""A compiled model and how to run it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from xdsl.dialects.builtin import ModuleOp
+
+from gnnc.errors import RunError
+from gnnc.frontend.inputs import ModelInput
+from gnnc.graph import Graph
+from gnnc.outputs import OutputStructure, rebuild
+from gnnc.targets.gpu.executor import BatchedExecutor
+
+if TYPE_CHECKING:
+    from gnnc.graph import GraphLike
+
+
+class Program:
+    """A compiled model.
+
+    `module` is its IR at the level of ConvBlocks, `weights` the numbers of the weights by symbol, `inputs` what it
+    takes from a graph, `outputs` how its results are put together. A program that was just compiled knows its `graph`.
+    """
+
+    def __init__(
+        self,
+        module: ModuleOp,
+        weights: Mapping[str, torch.Tensor],
+        inputs: tuple[ModelInput, ...],
+        outputs: OutputStructure,
+        graph: Graph | None = None,
+    ):
+        self.module = module
+        self.weights = weights
+        self.inputs = inputs
+        self.outputs = outputs
+        self.graph = graph
+        self._executor = BatchedExecutor(module, weights)
+        self._structure: tuple[Graph, tuple[Any, ...]] | None = None
+
+    def run(
+        self,
+        x: Any = None,
+        *,
+        graph: GraphLike | None = None,
+        nodes: Any = None,
+        batch_size: int | None = None,
+        device: str = "cpu",
+    ) -> Any:
+        """What the model returns, for every node or for some.
+
+        `x` are node features of shape [nodes, …] (default: the graph's own); `graph` another graph with the same inputs
+        as the one the program was compiled with; `nodes` the ids of the nodes to return, in the order and as often as
+        they are asked for; `batch_size` the number of target nodes a batch (default: as many as keep a batch's edge
+        values within 256 MiB); `device` "cpu" or "cuda". Features as a numpy array give numpy arrays, a torch tensor
+        gives tensors.
+
+        Raises RunError if an input does not fit the program.
+        """
+        if batch_size is not None and batch_size < 1:
+            raise RunError(f"batch_size is {batch_size}: give the number of nodes a batch, 1 or more")
+        device = usable_device(device)
+        used = self.graph_for(graph)
+        given: dict[str, Any] = {"edge_index": used.edge_index, **used.attributes}
+        if x is not None:
+            given["x"] = x
+        tensors = self.input_tensors(given, used.num_nodes)
+        asked = None if nodes is None else node_ids(nodes, used.num_nodes)
+        results = self._executor.run(
+            {i.key: tensors[i.key] for i in self.inputs if i.is_feature},
+            self.structure(used, tensors),
+            used.num_nodes,
+            wanted=None if asked is None else torch.unique(asked),
+            batch_size=batch_size,
+            device=device,
+        )
+        if asked is not None:
+            results = [result.index_select(axis, asked) for result, axis in zip(results, self.node_axes(), strict=True)]
+        as_tensors = any(isinstance(given[i.key], torch.Tensor) for i in self.inputs if i.is_feature)
+        return rebuild(self.outputs, results if as_tensors else [result.numpy() for result in results])
+
+    def graph_for(self, graph: GraphLike | None) -> Graph:
+        """The graph to run on. Raises RunError if there is none."""
+        if graph is not None:
+            return Graph.of(graph)
+        if self.graph is None:
+            raise RunError("the program was loaded from a file and knows no graph: give graph=")
+        return self.graph
+
+    def node_axes(self) -> list[int]:
+        """The axis over nodes of each output."""
+        return self._executor.node_axes()
+
+    def structure(self, graph: Graph, tensors: Mapping[str, torch.Tensor]) -> tuple[Any, ...]:
+        """What depends on the graph alone; kept for the graph that was used last."""
+        if self._structure is None or self._structure[0] is not graph:
+            self._structure = (graph, self._executor.structure(tensors, graph.num_nodes))
+        return self._structure[1]
+
+    def input_tensors(self, given: Mapping[str, Any], nodes: int) -> dict[str, torch.Tensor]:
+        """The inputs by the graph's names, on the host, checked against the program's signature."""
+        tensors: dict[str, torch.Tensor] = {}
+        for expected in self.inputs:
+            if expected.key not in given:
+                raise RunError(f"the graph has no {expected.key}, which the program takes: add it to the graph")
+            tensors[expected.key] = checked_input(expected, given[expected.key], nodes)
+        return tensors
+
+
+def node_ids(nodes: Any, count: int) -> torch.Tensor:
+    """Node ids as an int64 tensor. Raises RunError, naming the first that is no node of the graph."""
+    if not isinstance(nodes, np.ndarray | torch.Tensor):
+        nodes = np.asarray(nodes)
+    ids = torch.as_tensor(nodes).detach().cpu()
+    if ids.dim() != 1:
+        raise RunError(f"nodes has shape {list(ids.shape)}: give a one-dimensional array of node ids")
+    if ids.numel() == 0:
+        return ids.to(torch.int64)
+    if ids.dtype == torch.bool or ids.dtype.is_floating_point or ids.dtype.is_complex:
+        raise RunError(f"nodes has type {ids.dtype}: give integer ids (for a mask, the indices where it is true)")
+    ids = ids.to(torch.int64)
+    wrong = ((ids < 0) | (ids >= count)).nonzero()
+    if wrong.numel():
+        place = int(wrong[0])
+        raise RunError(f"nodes[{place}] is {int(ids[place])}, the graph has nodes 0 to {count - 1}")
+    return ids
+
+
+def checked_input(expected: ModelInput, value: Any, nodes: int) -> torch.Tensor:
+    """One input as a tensor on the host. Raises RunError naming it if its shape or type differs."""
+    if not isinstance(value, np.ndarray | torch.Tensor):
+        raise RunError(f"{expected.key} is a {type(value).__name__}: give a numpy array or a torch tensor")
+    tensor = torch.as_tensor(value).detach().cpu()
+    shape = (*tensor.shape[: expected.axis], *tensor.shape[expected.axis + 1 :])
+    if tensor.dim() != len(expected.row_shape) + 1 or shape != expected.row_shape:
+        sizes = [str(size) for size in expected.row_shape]
+        sizes.insert(expected.axis, "?")
+        raise RunError(
+            f"{expected.key} has shape {list(tensor.shape)}, the program was compiled for [{', '.join(sizes)}]"
+        )
+    if expected.is_feature and tensor.shape[expected.axis] != nodes:
+        raise RunError(f"{expected.key} has {tensor.shape[expected.axis]} rows, the graph has {nodes} nodes")
+    if tensor.dtype != expected.dtype:
+        raise RunError(
+            f"{expected.key} has type {tensor.dtype}, the program was compiled for {expected.dtype}: convert it"
+        )
+    return tensor
+
+
+def usable_device(device: str) -> str:
+    """The device, if torch can use it. Raises RunError otherwise."""
+    kind = device.split(":", 1)[0]
+    if kind not in ("cpu", "cuda"):
+        raise RunError(f"device '{device}' is unknown: use 'cpu' or 'cuda'")
+    if kind == "cuda" and not torch.cuda.is_available():
+        raise RunError("device 'cuda' is not available on this machine: use 'cpu'")
+    return device
