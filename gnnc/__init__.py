@@ -10,22 +10,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gnnc.api import Program, compile
-    from gnnc.errors import CaptureError, GnncError, GraphError, RunError, UnsupportedModelError
+    from gnnc.api import compile, load
+    from gnnc.errors import (
+        ArtifactError,
+        CaptureError,
+        GnncError,
+        GraphError,
+        ModelError,
+        RunError,
+        UnsupportedModelError,
+    )
     from gnnc.graph import Graph
+    from gnnc.program import Program
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ArtifactError",
     "CaptureError",
     "GnncError",
     "Graph",
     "GraphError",
+    "ModelError",
     "Program",
     "RunError",
     "UnsupportedModelError",
     "__version__",
     "compile",
+    "load",
 ]
 
 # In a source checkout the subpackages lie beside this folder, not in it.
@@ -34,14 +46,17 @@ if (_root / "pyproject.toml").is_file() and (_root / "dialects" / "__init__.py")
     __path__.append(str(_root))
 
 _HOMES = {
+    "ArtifactError": "gnnc.errors",
     "CaptureError": "gnnc.errors",
     "GnncError": "gnnc.errors",
     "Graph": "gnnc.graph",
     "GraphError": "gnnc.errors",
-    "Program": "gnnc.api",
+    "ModelError": "gnnc.errors",
+    "Program": "gnnc.program",
     "RunError": "gnnc.errors",
     "UnsupportedModelError": "gnnc.errors",
     "compile": "gnnc.api",
+    "load": "gnnc.api",
 }
 
 

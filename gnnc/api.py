@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Generator
+from os import PathLike
 from typing import TYPE_CHECKING
 
 import torch
@@ -22,15 +23,23 @@ from gnnc.program import Program
 if TYPE_CHECKING:
     from gnnc.graph import GraphLike
 
-__all__ = ["Program", "compile"]
+__all__ = ["Program", "compile", "load"]
 
 
-def compile(model: torch.nn.Module, graph: GraphLike, target: str = "gpu", *, cost: CostKind = "time") -> Program:
+def compile(
+    model: torch.nn.Module,
+    graph: GraphLike,
+    target: str = "gpu",
+    *,
+    cost: CostKind = "time",
+    keep_reference: int = 0,
+) -> Program:
     """Compiles a trained model for graphs like `graph`.
 
     `graph` is a gnnc.Graph, a PyG Data object, or a pair (x, edge_index). It says which inputs there are and how wide;
     the program runs on any graph with the same ones. `cost` decides where layers are cut: by `time` (default), `bytes`
-    moved, or number of `tensors` (as the DGI paper does).
+    moved, or number of `tensors` (as the DGI paper does). `keep_reference` runs the model itself, too, and keeps the
+    rows of so many nodes in the program, so that `verify` has something to compare with where the model is not.
 
     Raises GraphError for a malformed graph, CaptureError where torch.export can't trace the model, and
     UnsupportedModelError where gnnc can't prove that the result would be exact.
@@ -44,7 +53,21 @@ def compile(model: torch.nn.Module, graph: GraphLike, target: str = "gpu", *, co
         lowered = lower_model(model, graph)
     mean_degree = -(-graph.num_edges // max(1, graph.num_nodes))
     run_passes(lowered.module, cost, loads=max(1, mean_degree))
-    return Program(lowered.module, lowered.weights, lowered.inputs, output_structure(lowered.outputs), graph)
+    outputs = output_structure(lowered.outputs)
+    program = Program(lowered.module, lowered.weights, lowered.inputs, outputs, graph=graph, model=model)
+    if keep_reference:
+        program.keep_reference(keep_reference)
+    return program
+
+
+def load(path: str | PathLike[str]) -> Program:
+    """Reads a program that `Program.save` or `gnnc compile` wrote.
+
+    Raises ArtifactError if it is damaged, incomplete, or of a newer format.
+    """
+    from gnnc.artifact import load_program
+
+    return load_program(path)
 
 
 def run_passes(module: ModuleOp, cost: CostKind, loads: int) -> None:

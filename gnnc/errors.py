@@ -39,3 +39,7 @@ class UnsupportedModelError(GnncError):
         self.reason = reason
         self.op = op
         self.source = source
+
+
+class ArtifactError(GnncError):
+    """An artifact is damaged, incomplete, of a newer format, or can't be written."""

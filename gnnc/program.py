@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from xdsl.dialects.builtin import ModuleOp
 from gnnc.errors import RunError
 from gnnc.frontend.inputs import ModelInput
 from gnnc.graph import Graph
-from gnnc.outputs import OutputStructure, rebuild
+from gnnc.outputs import OutputStructure, output_names, rebuild
 from gnnc.targets.gpu.executor import BatchedExecutor
+from gnnc.verification import DEFAULT_TOLERANCE, Reference, Verification, compare, eager_outputs, hash_of
 
 if TYPE_CHECKING:
     from gnnc.graph import GraphLike
@@ -23,7 +25,8 @@ class Program:
     """A compiled model.
 
     `module` is its IR at the level of ConvBlocks, `weights` the numbers of the weights by symbol, `inputs` what it
-    takes from a graph, `outputs` how its results are put together. A program that was just compiled knows its `graph`.
+    takes from a graph, `outputs` how its results are put together. A program that was just compiled knows its `graph` and
+    its `model`; `reference` holds rows that the model computed then, if they were asked for.
     """
 
     def __init__(
@@ -32,13 +35,18 @@ class Program:
         weights: Mapping[str, torch.Tensor],
         inputs: tuple[ModelInput, ...],
         outputs: OutputStructure,
+        *,
         graph: Graph | None = None,
+        model: torch.nn.Module | None = None,
+        reference: Reference | None = None,
     ):
         self.module = module
         self.weights = weights
         self.inputs = inputs
         self.outputs = outputs
         self.graph = graph
+        self.model = model
+        self.reference = reference
         self._executor = BatchedExecutor(module, weights)
         self._structure: tuple[Graph, tuple[Any, ...]] | None = None
 
@@ -61,27 +69,93 @@ class Program:
 
         Raises RunError if an input does not fit the program.
         """
-        if batch_size is not None and batch_size < 1:
-            raise RunError(f"batch_size is {batch_size}: give the number of nodes a batch, 1 or more")
-        device = usable_device(device)
         used = self.graph_for(graph)
-        given: dict[str, Any] = {"edge_index": used.edge_index, **used.attributes}
-        if x is not None:
-            given["x"] = x
-        tensors = self.input_tensors(given, used.num_nodes)
-        asked = None if nodes is None else node_ids(nodes, used.num_nodes)
-        results = self._executor.run(
-            {i.key: tensors[i.key] for i in self.inputs if i.is_feature},
-            self.structure(used, tensors),
-            used.num_nodes,
-            wanted=None if asked is None else torch.unique(asked),
-            batch_size=batch_size,
-            device=device,
-        )
-        if asked is not None:
-            results = [result.index_select(axis, asked) for result, axis in zip(results, self.node_axes(), strict=True)]
+        given = self.given_inputs(used, x)
+        results = self.run_tensors(used, self.input_tensors(given, used.num_nodes), nodes, batch_size, device)
         as_tensors = any(isinstance(given[i.key], torch.Tensor) for i in self.inputs if i.is_feature)
         return rebuild(self.outputs, results if as_tensors else [result.numpy() for result in results])
+
+    def run_tensors(
+        self, graph: Graph, tensors: Mapping[str, torch.Tensor], nodes: Any, batch_size: int | None, device: str
+    ) -> list[torch.Tensor]:
+        """The outputs in order, as tensors on the host; arguments as for `run`."""
+        if batch_size is not None and batch_size < 1:
+            raise RunError(f"batch_size is {batch_size}: give the number of nodes a batch, 1 or more")
+        asked = None if nodes is None else node_ids(nodes, graph.num_nodes)
+        results = self._executor.run(
+            {i.key: tensors[i.key] for i in self.inputs if i.is_feature},
+            self.structure(graph, tensors),
+            graph.num_nodes,
+            wanted=None if asked is None else torch.unique(asked),
+            batch_size=batch_size,
+            device=usable_device(device),
+        )
+        if asked is None:
+            return results
+        axes = self._executor.node_axes()
+        return [result.index_select(axis, asked) for result, axis in zip(results, axes, strict=True)]
+
+    def verify(
+        self,
+        nodes: Any = None,
+        *,
+        graph: GraphLike | None = None,
+        model: torch.nn.Module | None = None,
+        tolerance: float = DEFAULT_TOLERANCE,
+        batch_size: int | None = None,
+        device: str = "cpu",
+    ) -> Verification:
+        """Compares the program's outputs with the model's, for every node or for `nodes`.
+
+        The model is the one that was compiled, or `model`; it runs eagerly on the whole graph. A program that was loaded
+        from a file and is given no model compares with the reference rows that were stored with it. `tolerance` is the
+        largest error over the scale of the output, the largest absolute value that the model computes.
+
+        Raises RunError if there is nothing to compare with, or the reference rows are of another graph.
+        """
+        used = self.graph_for(graph)
+        tensors = self.input_tensors(self.given_inputs(used), used.num_nodes)
+        model = model if model is not None else self.model
+        axes, names = self._executor.node_axes(), output_names(self.outputs)
+        if model is None:
+            reference = self.reference_for(tensors)
+            results = self.run_tensors(used, tensors, reference.nodes, batch_size, device)
+            return compare(names, results, reference.rows, axes, reference.nodes, tolerance)
+        ids = torch.arange(used.num_nodes) if nodes is None else node_ids(nodes, used.num_nodes)
+        results = self.run_tensors(used, tensors, ids, batch_size, device)
+        expected = eager_outputs(model, {i.parameter: tensors[i.key] for i in self.inputs})
+        expected = [e.index_select(axis, ids) for e, axis in zip(expected, axes, strict=True)]
+        return compare(names, results, expected, axes, ids, tolerance)
+
+    def reference_for(self, tensors: Mapping[str, torch.Tensor]) -> Reference:
+        """The stored rows, if they are of the graph with these inputs."""
+        if self.reference is None:
+            raise RunError("there is nothing to compare with: give the model, or compile with reference rows to keep")
+        if self.reference.graph_hash != hash_of(tensors):
+            raise RunError("the reference rows are of another graph: give the graph that was compiled, or the model")
+        return self.reference
+
+    def keep_reference(self, count: int) -> None:
+        """Stores the model's own rows for `count` nodes, spread evenly over the graph the program was compiled with."""
+        assert self.model is not None
+        graph = self.graph_for(None)
+        tensors = self.input_tensors(self.given_inputs(graph), graph.num_nodes)
+        nodes = torch.linspace(0, max(0, graph.num_nodes - 1), min(count, graph.num_nodes)).round().to(torch.int64)
+        outputs = eager_outputs(self.model, {i.parameter: tensors[i.key] for i in self.inputs})
+        rows = [o.index_select(axis, nodes) for o, axis in zip(outputs, self._executor.node_axes(), strict=True)]
+        self.reference = Reference(nodes, tuple(rows), hash_of(tensors))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the program as an artifact, a folder from which `gnnc.load` reads it without the model's source."""
+        from gnnc.artifact import save_program
+
+        save_program(self, path)
+
+    @staticmethod
+    def given_inputs(graph: Graph, x: Any = None) -> dict[str, Any]:
+        """What a graph provides, by name; `x` takes the place of its features."""
+        given: dict[str, Any] = {"edge_index": graph.edge_index, **graph.attributes}
+        return given if x is None else {**given, "x": x}
 
     def graph_for(self, graph: GraphLike | None) -> Graph:
         """The graph to run on. Raises RunError if there is none."""
@@ -90,10 +164,6 @@ class Program:
         if self.graph is None:
             raise RunError("the program was loaded from a file and knows no graph: give graph=")
         return self.graph
-
-    def node_axes(self) -> list[int]:
-        """The axis over nodes of each output."""
-        return self._executor.node_axes()
 
     def structure(self, graph: Graph, tensors: Mapping[str, torch.Tensor]) -> tuple[Any, ...]:
         """What depends on the graph alone; kept for the graph that was used last."""

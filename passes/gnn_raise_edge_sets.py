@@ -68,11 +68,12 @@ class RaiseRelation(RewritePattern):
             return
         edge_index, reverse = rows
         type_ = edge_set_type(op.result)
+        row = maker(op.sources)
         if not reverse:
-            rewriter.replace(op, located(RelationOp(edge_index, type_), op))
+            rewriter.replace(op, located(RelationOp(edge_index, type_), row))
             return
-        given = located(RelationOp(edge_index, EdgeSetType(type_.edge_set, type_.target, type_.source)), op)
-        rewriter.replace(op, [given, located(ReverseOp(given.result), op)])
+        given = located(RelationOp(edge_index, EdgeSetType(type_.edge_set, type_.target, type_.source)), row)
+        rewriter.replace(op, [given, located(ReverseOp(given.result), row)])
 
 
 class RaiseLoops(RewritePattern):
@@ -88,24 +89,27 @@ class RaiseLoops(RewritePattern):
         term = edge_term(index, type_.node_domain(EndAttr(End.SOURCE)))
         if term is None or (term.kept is None and term.looped is None):
             return
-        made: Operation = located(RelationOp(term.edge_index, set_of(term.edge_index, type_)), op)
-        rewriter.insert(made, before_arithmetic(term.kept or index))
+        # Each set goes where the tensor is made that lists its edges: values on these may come right after that.
+        old = maker(term.kept or index)
+        new: Operation = located(RelationOp(term.edge_index, set_of(term.edge_index, type_)), old)
+        rewriter.insert(new, InsertPoint.before(old))
         if term.kept is not None:
-            made = located(WithoutLoopsOp(made.results[0], set_of(term.kept, type_)), op)
-            rewriter.insert(made, before_arithmetic(term.kept))
+            new = located(WithoutLoopsOp(new.results[0], set_of(term.kept, type_)), old)
+            rewriter.insert(new, InsertPoint.before(old))
         if term.looped is not None:
-            made = located(WithLoopsOp(made.results[0], set_of(term.looped, type_)), op)
-            rewriter.insert(made, before_arithmetic(term.looped))
+            old = maker(term.looped)
+            new = located(WithLoopsOp(new.results[0], set_of(term.looped, type_)), old)
+            rewriter.insert(new, InsertPoint.before(old))
         if reverse:
-            made = located(ReverseOp(made.results[0]), op)
-            rewriter.insert(made)
-        rewriter.replace(op, [], made.results)
+            new = located(ReverseOp(new.results[0]), maker(op.sources))
+            rewriter.insert(new)
+        rewriter.replace(op, [], new.results)
 
 
-def before_arithmetic(index: SSAValue) -> InsertPoint:
-    """Where the edge set goes that an index tensor stands for: values on its edges may come right after the tensor."""
-    assert isinstance(index.owner, Operation)
-    return InsertPoint.before(index.owner)
+def maker(value: SSAValue) -> Operation:
+    """The operation of a value that is known to be no argument."""
+    assert isinstance(value.owner, Operation)
+    return value.owner
 
 
 def set_of(index: SSAValue, like: EdgeSetType) -> EdgeSetType:

@@ -1,0 +1,205 @@
+"""The artifact `OUT.gnnc/`: a compiled program in a folder, to run where the model's source is not.
+
+    manifest.json         format version, what made it, inputs and outputs, hashes of the other files and of itself
+    module.mlir           the IR at the level of ConvBlocks, with source locations
+    weights.safetensors   the weights by symbol
+    reference.safetensors some rows that the model itself computed when it was compiled, if they were asked for
+
+A folder is written beside its final place and moved there when it is complete. Nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.dialects.func import Func
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import ParseError, VerifyException
+
+from gnnc import __version__
+from gnnc.dialects.gnn import GNN, WeightOp
+from gnnc.errors import ArtifactError
+from gnnc.frontend.inputs import ModelInput
+from gnnc.program import Program
+from gnnc.targets.torch_functions import dtype_of
+from gnnc.verification import Reference
+
+FORMAT = 1
+MANIFEST, MODULE, WEIGHTS, REFERENCE = "manifest.json", "module.mlir", "weights.safetensors", "reference.safetensors"
+
+
+def save_program(program: Program, path: str | os.PathLike[str]) -> None:
+    """Writes a program as an artifact; an artifact that lies there already is replaced, anything else is not.
+
+    Raises ArtifactError if the place can't be written.
+    """
+    target = Path(path)
+    if target.exists() and not (target / MANIFEST).is_file():
+        raise ArtifactError(f"{target} exists and is no artifact: give another path")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        building = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    except OSError as error:
+        raise ArtifactError(f"{target} can't be written ({error.strerror}): give a path in a writable folder") from None
+    try:
+        write_files(program, building)
+        replace_folder(building, target)
+    except OSError as error:
+        raise ArtifactError(f"{target} can't be written: {error.strerror}") from None
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+
+
+def write_files(program: Program, folder: Path) -> None:
+    text = StringIO()
+    Printer(text, print_debuginfo=True).print_op(program.module)
+    (folder / MODULE).write_text(text.getvalue(), encoding="utf-8")
+    write_tensors(program.weights, folder / WEIGHTS)
+    files = [MODULE, WEIGHTS]
+    if program.reference is not None:
+        write_tensors(program.reference.tensors(), folder / REFERENCE)
+        files.append(REFERENCE)
+    manifest: dict[str, Any] = {
+        "format": FORMAT,
+        "gnnc": __version__,
+        "target": "gpu",
+        "inputs": [input_record(i) for i in program.inputs],
+        "outputs": program.outputs,
+        "files": {name: file_hash(folder / name) for name in files},
+    }
+    (folder / MANIFEST).write_bytes(sealed(manifest))
+
+
+def write_tensors(tensors: Mapping[str, torch.Tensor], file: Path) -> None:
+    """safetensors wants every tensor to have memory of its own, which tied weights don't."""
+    save_file({name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}, file)
+
+
+def replace_folder(new: Path, target: Path) -> None:
+    """Moves a folder to its place in one step; what was there is moved aside first and deleted last."""
+    new.chmod(0o755)
+    if not target.exists():
+        new.rename(target)
+        return
+    old = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
+    target.rename(old / target.name)
+    new.rename(target)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def load_program(path: str | os.PathLike[str]) -> Program:
+    """Reads an artifact. Raises ArtifactError if it is damaged, of a newer format, or none at all."""
+    folder = Path(path)
+    manifest = read_manifest(folder)
+    for name, expected in manifest["files"].items():
+        if file_hash(checked_file(folder, name)) != expected:
+            raise ArtifactError(
+                f"{folder / name} is damaged: its contents are not those of the manifest; compile again"
+            )
+    module = read_module(folder / MODULE)
+    weights = read_tensors(folder / WEIGHTS)
+    check_weights(module, weights, folder)
+    inputs = tuple(input_from(record) for record in manifest["inputs"])
+    reference = Reference.of(read_tensors(folder / REFERENCE)) if REFERENCE in manifest["files"] else None
+    return Program(module, weights, inputs, manifest["outputs"], reference=reference)
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest, if it is whole and of a format that this version reads."""
+    if not folder.is_dir():
+        raise ArtifactError(f"{folder} is no folder: give an artifact, as gnnc compile writes it")
+    data = checked_file(folder, MANIFEST).read_bytes()
+    try:
+        manifest = json.loads(data)
+    except ValueError:
+        raise ArtifactError(f"{folder / MANIFEST} is damaged: it is no JSON; compile again") from None
+    version = manifest.get("format") if isinstance(manifest, dict) else None
+    if isinstance(version, int) and version > FORMAT:
+        raise ArtifactError(
+            f"{folder} has format {version}, made by gnnc {manifest.get('gnnc')}; this gnnc {__version__} reads formats "
+            f"up to {FORMAT}: install a newer gnnc or compile again"
+        )
+    if not isinstance(manifest, dict) or sealed(manifest) != data:
+        raise ArtifactError(f"{folder / MANIFEST} is damaged: it is not as gnnc wrote it; compile again")
+    return manifest
+
+
+def sealed(manifest: Mapping[str, Any]) -> bytes:
+    """The manifest as bytes, with a hash of itself: one way of writing it, so that every change shows."""
+    contents = {key: value for key, value in manifest.items() if key != "sha256"}
+    digest = hashlib.sha256(json.dumps(contents, sort_keys=True).encode()).hexdigest()
+    return (json.dumps({**contents, "sha256": digest}, indent=1, sort_keys=True) + "\n").encode()
+
+
+def checked_file(folder: Path, name: str) -> Path:
+    file = folder / name
+    if not file.is_file():
+        raise ArtifactError(f"{folder} has no {name}: it is no artifact, or an incomplete one; compile again")
+    return file
+
+
+def file_hash(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def read_module(file: Path) -> ModuleOp:
+    context = Context()
+    for dialect in (Builtin, Func, GNN):
+        context.load_dialect(dialect)
+    try:
+        module = Parser(context, file.read_text(encoding="utf-8"), str(file)).parse_module()
+        module.verify()
+    except (ParseError, VerifyException, UnicodeDecodeError) as error:
+        reason = str(error).strip().splitlines()[-1].strip()
+        raise ArtifactError(f"{file} holds no valid program ({reason}): compile again") from None
+    return module
+
+
+def read_tensors(file: Path) -> dict[str, torch.Tensor]:
+    try:
+        return load_file(file)
+    except SafetensorError as error:
+        raise ArtifactError(f"{file} holds no tensors ({error}): compile again") from None
+
+
+def check_weights(module: ModuleOp, weights: Mapping[str, torch.Tensor], folder: Path) -> None:
+    """Every weight that the module declares is there, in its shape and type."""
+    for op in module.ops:
+        if not isinstance(op, WeightOp):
+            continue
+        tensor = weights.get(op.sym_name.data)
+        if tensor is None or tuple(tensor.shape) != op.type.get_shape() or tensor.dtype != dtype_of(op.type):
+            raise ArtifactError(f"{folder / WEIGHTS} has no {op.sym_name.data} of type {op.type}: compile again")
+
+
+def input_record(i: ModelInput) -> dict[str, Any]:
+    """An input as JSON holds it."""
+    return {
+        "parameter": i.parameter,
+        "key": i.key,
+        "domain": i.domain,
+        "axis": i.axis,
+        "row_shape": list(i.row_shape),
+        "dtype": str(i.dtype).removeprefix("torch."),
+    }
+
+
+def input_from(record: Mapping[str, Any]) -> ModelInput:
+    dtype = getattr(torch, record["dtype"])
+    row_shape = tuple(record["row_shape"])
+    return ModelInput(record["parameter"], record["key"], record["domain"], record["axis"], row_shape, dtype)
