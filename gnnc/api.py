@@ -15,7 +15,6 @@ from xdsl.dialects.builtin import ModuleOp
 from gnnc.errors import CaptureError, GnncError
 from gnnc.frontend.lower import lower_model
 from gnnc.graph import Graph
-from gnnc.outputs import output_structure
 from gnnc.passes.analysis.cost_model import CostKind
 from gnnc.passes.pipeline import block_pipeline
 from gnnc.program import Program
@@ -53,8 +52,7 @@ def compile(
         lowered = lower_model(model, graph)
     mean_degree = -(-graph.num_edges // max(1, graph.num_nodes))
     run_passes(lowered.module, cost, loads=max(1, mean_degree))
-    outputs = output_structure(lowered.outputs)
-    program = Program(lowered.module, lowered.weights, lowered.inputs, outputs, graph=graph, model=model)
+    program = Program(lowered.module, lowered.weights, lowered.inputs, lowered.outputs, graph=graph, model=model)
     if keep_reference:
         program.keep_reference(keep_reference)
     return program

@@ -28,7 +28,7 @@ from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.exceptions import ParseError, PassFailedException, VerifyException
 
 from gnnc import __version__
 from gnnc.dialects.gnn import GNN, WeightOp
@@ -48,8 +48,7 @@ def save_program(program: Program, path: str | os.PathLike[str]) -> None:
     Raises ArtifactError if the place can't be written.
     """
     target = Path(path)
-    if target.exists() and not (target / MANIFEST).is_file():
-        raise ArtifactError(f"{target} exists and is no artifact: give another path")
+    check_target(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         building = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
@@ -62,6 +61,15 @@ def save_program(program: Program, path: str | os.PathLike[str]) -> None:
         raise ArtifactError(f"{target} can't be written: {error.strerror}") from None
     finally:
         shutil.rmtree(building, ignore_errors=True)
+
+
+def check_target(target: Path) -> None:
+    """Before anything is computed: is this a place for an artifact? Raises ArtifactError if not."""
+    if target.exists() and not (target / MANIFEST).is_file():
+        raise ArtifactError(f"{target} exists and is no artifact: give another path")
+    folder = next(parent for parent in target.absolute().parents if parent.exists())
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise ArtifactError(f"{target} can't be written: {folder} is no folder that you can write to")
 
 
 def write_files(program: Program, folder: Path) -> None:
@@ -113,9 +121,12 @@ def load_program(path: str | os.PathLike[str]) -> Program:
     module = read_module(folder / MODULE)
     weights = read_tensors(folder / WEIGHTS)
     check_weights(module, weights, folder)
-    inputs = tuple(input_from(record) for record in manifest["inputs"])
-    reference = Reference.of(read_tensors(folder / REFERENCE)) if REFERENCE in manifest["files"] else None
-    return Program(module, weights, inputs, manifest["outputs"], reference=reference)
+    try:
+        inputs = tuple(input_from(record) for record in manifest["inputs"])
+        reference = Reference.of(read_tensors(folder / REFERENCE)) if REFERENCE in manifest["files"] else None
+        return Program(module, weights, inputs, manifest["outputs"], reference=reference)
+    except (KeyError, TypeError, AttributeError, ValueError, PassFailedException) as error:
+        raise ArtifactError(f"{folder} holds no program that gnnc wrote ({error}): compile again") from None
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -130,8 +141,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     version = manifest.get("format") if isinstance(manifest, dict) else None
     if isinstance(version, int) and version > FORMAT:
         raise ArtifactError(
-            f"{folder} has format {version}, made by gnnc {manifest.get('gnnc')}; this gnnc {__version__} reads formats "
-            f"up to {FORMAT}: install a newer gnnc or compile again"
+            f"{folder} has format {version}, made by gnnc {manifest.get('gnnc')}; gnnc {__version__} reads up to "
+            f"{FORMAT}: install a newer gnnc or compile again"
         )
     if not isinstance(manifest, dict) or sealed(manifest) != data:
         raise ArtifactError(f"{folder / MANIFEST} is damaged: it is not as gnnc wrote it; compile again")

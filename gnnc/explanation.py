@@ -6,9 +6,20 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import FileLineColLoc, ModuleOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
-from gnnc.dialects.gnn import AggregateOp, ConvBlockOp, ConvOperation, EdgeSetType
+from gnnc.dialects.gnn import (
+    AggregateOp,
+    ConvBlockOp,
+    ConvOperation,
+    EdgeSetType,
+    RelationOp,
+    ReverseOp,
+    UnionOp,
+    WhereOp,
+    WithLoopsOp,
+    WithoutLoopsOp,
+)
 from gnnc.dialects.gnn.edge_sets import edge_set_type
 from gnnc.passes.analysis.cost_model import row_bytes
 from gnnc.passes.analysis.model_functions import ModelFunctions, argument_name, model_functions, returned
@@ -133,12 +144,40 @@ def convs_of(functions: ModelFunctions) -> list[Conv]:
     convs: list[Conv] = []
     for number, operations in sorted(groups.items()):
         first = operations[0]
-        edges = edge_set_type(first.operands[-1])
-        described = f'"{edges.edge_set.data}" ({edges.source.data} -> {edges.target.data})'
+        described = edges_of_conv(functions, first)
         reductions = tuple(dict.fromkeys(reduction_name(op) for op in operations))
         assert first.layer_index is not None
         convs.append(Conv(number, first.layer_index, described, reductions, source_of(first)))
     return convs
+
+
+def edges_of_conv(functions: ModelFunctions, op: ConvOperation) -> str:
+    """Which edges a reduction runs over, in words."""
+    block, argument = op.parent_op(), op.operands[-1]
+    assert isinstance(argument, BlockArgument)
+    outside = block.operands[argument.index] if isinstance(block, ConvBlockOp) else argument
+    value = functions.structure_value(outside)
+    return describe_edges(value) if value is not None else str(argument.type)
+
+
+def describe_edges(value: SSAValue) -> str:
+    """An edge set in words: `edges without self-loops, with one self-loop a node`."""
+    owner = value.owner
+    match owner:
+        case RelationOp():
+            return "edges"
+        case WithoutLoopsOp():
+            return f"{describe_edges(owner.edges)} without self-loops"
+        case WithLoopsOp():
+            return f"{describe_edges(owner.edges)}, with one self-loop a node"
+        case ReverseOp():
+            return f"{describe_edges(owner.edges)}, reversed"
+        case WhereOp():
+            return f"{describe_edges(owner.edges)}, masked"
+        case UnionOp():
+            return f"{describe_edges(owner.first)} and {describe_edges(owner.second)}"
+        case _:
+            return f'edge set "{edge_set_type(value).edge_set.data}"'
 
 
 def reduction_name(op: ConvOperation) -> str:

@@ -15,16 +15,19 @@ OutputStructure: TypeAlias = Any
 TENSOR = "tensor"
 
 
-def output_structure(spec: TreeSpec) -> OutputStructure:
+def output_structure(spec: TreeSpec, is_tensor: Sequence[bool]) -> OutputStructure:
     """torch's description of what a model returns as an OutputStructure; named tuples become tuples.
 
-    Raises UnsupportedModelError for containers of other kinds, which only the model's own code could rebuild.
+    `is_tensor` says which leaves are tensors; the others are None. Raises UnsupportedModelError for containers of other
+    kinds, which only the model's own code could rebuild.
     """
+    return _structure(spec, iter(is_tensor))
+
+
+def _structure(spec: TreeSpec, is_tensor: Iterator[bool]) -> OutputStructure:
     if spec.is_leaf():
-        return TENSOR
-    if spec.type is type(None):
-        return None
-    parts = [output_structure(child) for child in spec.children()]
+        return TENSOR if next(is_tensor) else None
+    parts = [_structure(child, is_tensor) for child in spec.children()]
     if issubclass(spec.type, dict):
         return ["dict", list(spec.context), *parts]
     if issubclass(spec.type, tuple | list):
@@ -48,6 +51,19 @@ def _rebuild(structure: OutputStructure, tensors: Iterator[Any]) -> Any:
         return {key: _rebuild(value, tensors) for key, value in zip(keys, values, strict=True)}
     values = [_rebuild(part, tensors) for part in parts]
     return values if kind == "list" else tuple(values)
+
+
+def flatten(structure: OutputStructure, value: Any) -> list[Any]:
+    """The arrays inside what the model returns, in order; the reverse of `rebuild`."""
+    if structure is None:
+        return []
+    if structure == TENSOR:
+        return [value]
+    kind, *parts = structure
+    if kind == "dict":
+        keys, *parts = parts
+        value = [value[key] for key in keys]
+    return [leaf for part, item in zip(parts, value, strict=True) for leaf in flatten(part, item)]
 
 
 def output_names(structure: OutputStructure, prefix: str = "") -> list[str]:

@@ -25,8 +25,8 @@ class Program:
     """A compiled model.
 
     `module` is its IR at the level of ConvBlocks, `weights` the numbers of the weights by symbol, `inputs` what it
-    takes from a graph, `outputs` how its results are put together. A program that was just compiled knows its `graph` and
-    its `model`; `reference` holds rows that the model computed then, if they were asked for.
+    takes from a graph, `outputs` how its results are put together. A program that was just compiled knows its `graph`
+    and its `model`; `reference` holds rows that the model computed then, if they were asked for.
     """
 
     def __init__(
@@ -107,9 +107,9 @@ class Program:
     ) -> Verification:
         """Compares the program's outputs with the model's, for every node or for `nodes`.
 
-        The model is the one that was compiled, or `model`; it runs eagerly on the whole graph. A program that was loaded
-        from a file and is given no model compares with the reference rows that were stored with it. `tolerance` is the
-        largest error over the scale of the output, the largest absolute value that the model computes.
+        The model is the one that was compiled, or `model`; it runs eagerly on the whole graph. A program that was
+        loaded from a file and is given no model compares with the reference rows that were stored with it. `tolerance`
+        is the largest error over the scale of the output, the largest absolute value that the model computes.
 
         Raises RunError if there is nothing to compare with, or the reference rows are of another graph.
         """

@@ -75,7 +75,7 @@ def eager_outputs(model: torch.nn.Module, arguments: Mapping[str, torch.Tensor])
     model.eval()
     try:
         with torch.no_grad():
-            return tree_leaves(model(**arguments))
+            return [leaf for leaf in tree_leaves(model(**arguments)) if leaf is not None]
     finally:
         for module in training:
             module.training = True
@@ -87,7 +87,7 @@ def hash_of(tensors: Mapping[str, torch.Tensor]) -> str:
     for name in sorted(tensors):
         tensor = tensors[name].contiguous()
         digest.update(f"{name} {list(tensor.shape)} {tensor.dtype}".encode())
-        digest.update(tensor.reshape(-1).view(torch.uint8).numpy())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
     return digest.hexdigest()
 
 

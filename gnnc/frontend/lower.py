@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
-from torch.utils._pytree import TreeSpec
 from xdsl.dialects.builtin import ModuleOp
 
 from gnnc.frontend.binding_time import binding_times, fold_weights
@@ -14,6 +13,7 @@ from gnnc.frontend.capture import capture
 from gnnc.frontend.emit import emit_module
 from gnnc.frontend.inputs import ModelInput, bind_inputs
 from gnnc.frontend.value_numbering import number_values
+from gnnc.outputs import OutputStructure, output_structure
 
 if TYPE_CHECKING:
     from gnnc.graph import Graph
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 class LoweredModel:
     """A model in the IR, at the level `model`.
 
-    `weights` by symbol; `inputs` in the order of the model's arguments; `outputs` is the structure (tuple, dict, …) in
-    which the model returns its tensors.
+    `weights` by symbol; `inputs` in the order of the model's arguments; `outputs` says how the model puts its results
+    together.
     """
 
     module: ModuleOp
     weights: dict[str, torch.Tensor]
     inputs: tuple[ModelInput, ...]
-    outputs: TreeSpec
+    outputs: OutputStructure
 
 
 def lower_model(model: torch.nn.Module, graph: Graph) -> LoweredModel:
@@ -45,6 +45,6 @@ def lower_model(model: torch.nn.Module, graph: Graph) -> LoweredModel:
     fold_weights(traced, times)
     module, weights = emit_module(traced, inputs, times)
     module.verify()
-    outputs = program.call_spec.out_spec
-    assert outputs is not None
+    assert program.call_spec.out_spec is not None
+    outputs = output_structure(program.call_spec.out_spec, [value is not None for value in traced.returned])
     return LoweredModel(module, weights, tuple(inputs), outputs)

@@ -97,7 +97,12 @@ def sizes_in(argument: Any) -> Iterator[Size]:
 
 @dataclass(frozen=True)
 class TracedModel:
-    """All values in an order in which operands come first, and what the model returns."""
+    """All values in an order in which operands come first, and what the model returns, None included."""
 
     values: tuple[TracedValue, ...]
-    outputs: tuple[TracedValue, ...]
+    returned: tuple[TracedValue | None, ...]
+
+    @property
+    def outputs(self) -> tuple[TracedValue, ...]:
+        """The values among what the model returns."""
+        return tuple(value for value in self.returned if value is not None)

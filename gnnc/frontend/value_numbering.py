@@ -90,7 +90,7 @@ class _Numbering:
         returned = zip(output.args[0], kinds, strict=True)  # type: ignore[arg-type]
         results = [self.argument(item) for item, kind in returned if kind is OutputKind.USER_OUTPUT]
         for result in results:
-            if not isinstance(result, TracedValue):
+            if result is not None and not isinstance(result, TracedValue):
                 raise UnsupportedModelError(f"the model returns {result!r}, which is not a tensor: return tensors only")
         return TracedModel(tuple(self.values), tuple(results))
 

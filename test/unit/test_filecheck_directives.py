@@ -15,7 +15,8 @@ GNN_FILECHECK = FILECHECK / "dialects" / "gnn"
 
 # what is meant as a directive: an upper-case word with a colon, CHECK without one, check or run in any case with one
 MEANT = re.compile(r"//\s*([A-Z]{2,}\S*?:|CHECK\S*|(?i:check|run)[-\w]*\s*:)")
-KNOWN = re.compile(r"RUN:|CHECK(-NEXT|-SAME|-NOT|-DAG|-LABEL|-EMPTY|-COUNT-[1-9]\d*)?:")
+KNOWN_SUFFIX = r"(-NEXT|-SAME|-NOT|-DAG|-LABEL|-EMPTY|-COUNT-[1-9]\d*)?:"
+FILECHECK_RUN = re.compile(r"^// RUN:.*filecheck %s(.*)$", re.MULTILINE)
 CHECK = re.compile(r"//\s*CHECK[-A-Z0-9]*:\s*(.*)")
 
 
@@ -23,8 +24,16 @@ def paths(folder: Path, pattern: str = "*.mlir") -> list[Path]:
     return sorted(folder.rglob(pattern))
 
 
+def prefixes(text: str) -> set[str]:
+    """What directives begin with in a test: CHECK, unless its RUN lines say otherwise."""
+    options = FILECHECK_RUN.findall(text)
+    given = [re.search(r"--check-prefix[= ](\S+)", option) for option in options]
+    return {match[1] if match else "CHECK" for match in given} or {"CHECK"}
+
+
 def unknown_directives(text: str) -> list[str]:
-    return [meant for meant in MEANT.findall(text) if not KNOWN.fullmatch(meant)]
+    known = re.compile(rf"RUN:|({'|'.join(map(re.escape, prefixes(text)))}){KNOWN_SUFFIX}")
+    return [meant for meant in MEANT.findall(text) if not known.fullmatch(meant)]
 
 
 def exception_messages(folder: Path) -> Iterator[str]:
@@ -51,13 +60,27 @@ def message_pattern(message: ast.expr) -> str:
         "// Check: a",
         "// CHECK-COUNT: a",
         "// RUNS: a",
+        "// MODEL: a",
+        "// RUN: gnnc-opt %s | filecheck %s --check-prefix MODEL\n// MODEL-NXT: a",
+        "// RUN: gnnc-opt %s | filecheck %s --check-prefix MODEL\n// MODLE: a",
+        "// RUN: gnnc-opt %s | filecheck %s --check-prefix MODEL\n// CHECK: a",
     ],
 )
 def test_misspelt_directive_is_seen(text: str) -> None:
     assert unknown_directives(f"%x = gnn.count on<nodes 'n'>\n{text}\n")
 
 
-@pytest.mark.parametrize("text", ["// RUN: a", "// CHECK: a", "// CHECK-COUNT-2: a", "// DGI, section on CHECK: a"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "// RUN: a",
+        "// CHECK: a",
+        "// CHECK-COUNT-2: a",
+        "// DGI, section on CHECK: a",
+        "// RUN: gnnc-opt %s | filecheck %s --check-prefix=MODEL\n// RUN: gnnc-opt %s | filecheck %s\n"
+        "// MODEL-NEXT: a\n// CHECK: b",
+    ],
+)
 def test_known_directive_is_no_error(text: str) -> None:
     assert not unknown_directives(text)
 
@@ -68,7 +91,7 @@ def test_directives(path: Path) -> None:
     assert not unknown_directives(text)
     assert "// RUN:" in text
     assert "filecheck %s" in text
-    assert CHECK.search(text)
+    assert all(re.search(rf"//\s*{re.escape(prefix)}{KNOWN_SUFFIX}", text) for prefix in prefixes(text))
 
 
 @pytest.mark.parametrize("path", paths(FILECHECK, "*_invalid.mlir"), ids=lambda path: str(path.relative_to(FILECHECK)))

@@ -163,7 +163,7 @@ func.func @values_between(%i: !index) -> !edges2 {
 // CHECK-NEXT:  "test.op"(%z)
 // CHECK-NEXT:  func.return %e : !gnn.edges<"e.2", "n" -> "n">
 
-// NOT a set operation: the mask is of edges that are loops.
+// No set operation: the mask is of edges that are loops.
 func.func @other_mask(%i: !index) -> !edges1 {
   %s = gnn.rowwise "aten.select.int"(%i, 0, 0) : (!index) -> !end
   %t = gnn.rowwise "aten.select.int"(%i, 0, 1) : (!index) -> !end
@@ -179,7 +179,7 @@ func.func @other_mask(%i: !index) -> !edges1 {
 // CHECK-NOT:   gnn.relation
 // CHECK:       %e = gnn.edge_set %p, %q
 
-// NOT: the mask is an input.
+// No: the mask is an input.
 func.func @given_mask(%i: !index, %m: !mask) -> !edges1 {
   %k = gnn.whole_graph "aten.index.Tensor"(%i, [none, %m]) : (!index, !mask) -> !index1
   %p = gnn.rowwise "aten.select.int"(%k, 0, 0) : (!index1) -> !end1
@@ -192,7 +192,7 @@ func.func @given_mask(%i: !index, %m: !mask) -> !edges1 {
 // CHECK-NOT:   gnn.relation
 // CHECK:       %e = gnn.edge_set %p, %q
 
-// NOT: the mask compares an end with itself.
+// No: the mask compares an end with itself.
 func.func @one_end_twice(%i: !index) -> !edges1 {
   %s = gnn.rowwise "aten.select.int"(%i, 0, 0) : (!index) -> !end
   %t = gnn.rowwise "aten.select.int"(%i, 0, 1) : (!index) -> !end
@@ -208,7 +208,7 @@ func.func @one_end_twice(%i: !index) -> !edges1 {
 // CHECK-NOT:   gnn.relation
 // CHECK:       %e = gnn.edge_set %p, %q
 
-// NOT: node 0 gets no loop.
+// No: node 0 gets no loop.
 func.func @range_from_one(%i: !index) -> !edges2 {
   %n = gnn.count on<nodes "n">
   %r = gnn.whole_graph "aten.arange.start"(1, %n) : (index) -> !nodes
@@ -225,7 +225,7 @@ func.func @range_from_one(%i: !index) -> !edges2 {
 // CHECK-NOT:   gnn.relation
 // CHECK:       %e = gnn.edge_set %p, %q
 
-// NOT: one loop for each node of another set.
+// No: one loop for each node of another set.
 func.func @range_of_other_nodes(%i: !index) -> !edges2 {
   %n = gnn.count on<nodes "other">
   %r = gnn.whole_graph "aten.arange.start"(0, %n) : (index) -> tensor<?xi64, #gnn.on<nodes "other">>
@@ -242,7 +242,7 @@ func.func @range_of_other_nodes(%i: !index) -> !edges2 {
 // CHECK-NOT:   gnn.relation
 // CHECK:       %e = gnn.edge_set %p, %q
 
-// NOT: the loops come before the edges, so edge values are in another order.
+// No: the loops come before the edges, so edge values are in another order.
 func.func @loops_first(%i: !index) -> !edges2 {
   %n = gnn.count on<nodes "n">
   %r = gnn.whole_graph "aten.arange.start"(0, %n) : (index) -> !nodes
@@ -259,7 +259,7 @@ func.func @loops_first(%i: !index) -> !edges2 {
 // CHECK-NOT:   gnn.relation
 // CHECK:       %e = gnn.edge_set %p, %q
 
-// NOT: the rows are of different index tensors.
+// No: the rows are of different index tensors.
 func.func @two_index_tensors(%i: !index, %j: !index) -> !edges {
   %p = gnn.rowwise "aten.select.int"(%i, 0, 0) : (!index) -> !end
   %q = gnn.rowwise "aten.select.int"(%j, 0, 1) : (!index) -> !end
@@ -271,7 +271,7 @@ func.func @two_index_tensors(%i: !index, %j: !index) -> !edges {
 // CHECK-NOT:   gnn.relation
 // CHECK:       %e = gnn.edge_set %p, %q
 
-// NOT: both ends are the same row.
+// No: both ends are the same row.
 func.func @one_row_twice(%i: !index) -> !edges {
   %p = gnn.rowwise "aten.select.int"(%i, 0, 0) : (!index) -> !end
   %q = gnn.rowwise "aten.select.int"(%i, 0, 0) : (!index) -> !end

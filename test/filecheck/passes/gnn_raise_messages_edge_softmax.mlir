@@ -55,7 +55,7 @@ func.func @structure(%i: tensor<2x?xi64, #gnn.on<edges "e">> {gnn.name = "edge_i
   func.return %e, %f : !edges, !edges
 }
 
-// NOT a softmax: the maximum is taken over the edges of another set.
+// No softmax: the maximum is taken over the edges of another set.
 func.func @forward(%x: !nodes {gnn.name = "x"}, %e: !edges {gnn.structure = 0 : i64}, %f: !edges {gnn.structure = 1 : i64}) -> !nodes {
   %zeros = gnn.fill 0 : i64 -> !nodes
   %eps = gnn.constant 1.0e-16 : f64 -> tensor<f64>
@@ -90,7 +90,7 @@ func.func @structure(%i: tensor<2x?xi64, #gnn.on<edges "e">> {gnn.name = "edge_i
   func.return %e, %f : !edges, !edges
 }
 
-// NOT a softmax: the maximum is taken at the other end.
+// No softmax: the maximum is taken at the other end.
 func.func @forward(%x: !nodes {gnn.name = "x"}, %e: !edges {gnn.structure = 0 : i64}, %f: !edges {gnn.structure = 1 : i64}) -> !nodes {
   %zeros = gnn.fill 0 : i64 -> !nodes
   %eps = gnn.constant 1.0e-16 : f64 -> tensor<f64>
@@ -125,7 +125,7 @@ func.func @structure(%i: tensor<2x?xi64, #gnn.on<edges "e">> {gnn.name = "edge_i
   func.return %e, %f : !edges, !edges
 }
 
-// NOT a softmax: the maximum of one end is fetched at the other.
+// No softmax: the maximum of one end is fetched at the other.
 func.func @forward(%x: !nodes {gnn.name = "x"}, %e: !edges {gnn.structure = 0 : i64}, %f: !edges {gnn.structure = 1 : i64}) -> !nodes {
   %zeros = gnn.fill 0 : i64 -> !nodes
   %eps = gnn.constant 1.0e-16 : f64 -> tensor<f64>
@@ -160,7 +160,7 @@ func.func @structure(%i: tensor<2x?xi64, #gnn.on<edges "e">> {gnn.name = "edge_i
   func.return %e, %f : !edges, !edges
 }
 
-// NOT a softmax: the sum is over the edges at the other end.
+// No softmax: the sum is over the edges at the other end.
 func.func @forward(%x: !nodes {gnn.name = "x"}, %e: !edges {gnn.structure = 0 : i64}, %f: !edges {gnn.structure = 1 : i64}) -> !nodes {
   %zeros = gnn.fill 0 : i64 -> !nodes
   %eps = gnn.constant 1.0e-16 : f64 -> tensor<f64>
@@ -195,7 +195,7 @@ func.func @structure(%i: tensor<2x?xi64, #gnn.on<edges "e">> {gnn.name = "edge_i
   func.return %e, %f : !edges, !edges
 }
 
-// NOT a softmax: the sum of one end is fetched at the other.
+// No softmax: the sum of one end is fetched at the other.
 func.func @forward(%x: !nodes {gnn.name = "x"}, %e: !edges {gnn.structure = 0 : i64}, %f: !edges {gnn.structure = 1 : i64}) -> !nodes {
   %zeros = gnn.fill 0 : i64 -> !nodes
   %eps = gnn.constant 1.0e-16 : f64 -> tensor<f64>
@@ -230,7 +230,7 @@ func.func @structure(%i: tensor<2x?xi64, #gnn.on<edges "e">> {gnn.name = "edge_i
   func.return %e, %f : !edges, !edges
 }
 
-// NOT a softmax: what is added to the sum is a feature.
+// No softmax: what is added to the sum is a feature.
 func.func @forward(%x: !nodes {gnn.name = "x"}, %e: !edges {gnn.structure = 0 : i64}, %f: !edges {gnn.structure = 1 : i64}) -> !nodes {
   %zeros = gnn.fill 0 : i64 -> !nodes
   %m = gnn.gather %x at source of %e : !nodes, !edges -> !scores
@@ -264,7 +264,7 @@ func.func @structure(%i: tensor<2x?xi64, #gnn.on<edges "e">> {gnn.name = "edge_i
   func.return %e, %f : !edges, !edges
 }
 
-// NOT a softmax: the weights are reduced at another end than the one where they add up to one, so no batch would hold all it needs.
+// No softmax: the weights are reduced at another end than the one where they add up to one, so no batch would hold all it needs.
 func.func @forward(%x: !nodes {gnn.name = "x"}, %e: !edges {gnn.structure = 0 : i64}, %f: !edges {gnn.structure = 1 : i64}) -> !nodes {
   %zeros = gnn.fill 0 : i64 -> !nodes
   %eps = gnn.constant 1.0e-16 : f64 -> tensor<f64>
@@ -299,7 +299,7 @@ func.func @structure(%i: tensor<2x?xi64, #gnn.on<edges "e">> {gnn.name = "edge_i
   func.return %e, %f : !edges, !edges
 }
 
-// NOT a softmax: the weights are reduced over another set.
+// No softmax: the weights are reduced over another set.
 func.func @forward(%x: !nodes {gnn.name = "x"}, %e: !edges {gnn.structure = 0 : i64}, %f: !edges {gnn.structure = 1 : i64}) -> !nodes {
   %zeros = gnn.fill 0 : i64 -> !nodes
   %eps = gnn.constant 1.0e-16 : f64 -> tensor<f64>
@@ -334,7 +334,7 @@ func.func @structure(%i: tensor<2x?xi64, #gnn.on<edges "e">> {gnn.name = "edge_i
   func.return %e, %f : !edges, !edges
 }
 
-// NOT a softmax: the weights, after row-wise work, are also reduced at the other end.
+// No softmax: the weights, after row-wise work, are also reduced at the other end.
 func.func @forward(%x: !nodes {gnn.name = "x"}, %e: !edges {gnn.structure = 0 : i64}, %f: !edges {gnn.structure = 1 : i64}) -> !nodes {
   %zeros = gnn.fill 0 : i64 -> !nodes
   %eps = gnn.constant 1.0e-16 : f64 -> tensor<f64>
@@ -372,7 +372,7 @@ func.func @structure(%i: tensor<2x?xi64, #gnn.on<edges "e">> {gnn.name = "edge_i
   func.return %e, %f : !edges, !edges
 }
 
-// NOT a softmax: something that is no reduction has the weights.
+// No softmax: something that is no reduction has the weights.
 func.func @forward(%x: !nodes {gnn.name = "x"}, %e: !edges {gnn.structure = 0 : i64}, %f: !edges {gnn.structure = 1 : i64}) -> !nodes {
   %zeros = gnn.fill 0 : i64 -> !nodes
   %eps = gnn.constant 1.0e-16 : f64 -> tensor<f64>

@@ -45,7 +45,7 @@ func.func @forward(
   %sum = gnn.scatter sum %m into %zeros with_init at target of %e : !messages, !nodes, !edges
   %max = gnn.scatter max %m into %zeros at target of %e : !messages, !nodes, !edges
 
-  // SAGE: the count as a column, spread over the row.
+  // As SAGE does: the count as a column, spread over the row.
   %r0 = gnn.broadcast %column : !column -> !nodes
   %y0 = gnn.div %sum, %r0 : !nodes, !nodes -> !nodes
   %y1 = gnn.div %sum, %column : !nodes, !column -> !nodes
@@ -54,7 +54,7 @@ func.func @forward(
   %r3 = gnn.reshape %open : !count -> !column
   %y3 = gnn.div %sum, %r3 : !nodes, !column -> !nodes
 
-  // NOT a mean: clamped at 2, or from above; the count of edges at the other end, or of another set; a sum of weights, or of
+  // No mean: clamped at 2, or from above; the count of edges at the other end, or of another set; a sum of weights, or of
   // twos; a feature; what is divided is no sum.
   %r4 = gnn.reshape %two : !count -> !column
   %n0 = gnn.div %sum, %r4 : !nodes, !column -> !nodes

@@ -1,0 +1,39 @@
+"""Arguments and options that several commands take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from gnnc.graph import Graph
+
+F = TypeVar("F", bound=Callable[..., Any])
+Decorator = Callable[[F], F]
+
+PATH = click.Path(path_type=Path)
+
+artifact = click.argument("artifact", type=PATH, metavar="OUT.gnnc")
+model = click.argument("model", metavar="MODEL")
+json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+node_table = click.option(
+    "--node-table", type=PATH, metavar="NODES.csv", help="CSV with a row a node: id, features, perhaps y and a split."
+)
+graph = click.option(
+    "--graph", "-g", "graph_path", type=PATH, required=True, metavar="GRAPH", help="Graph file or folder."
+)
+weights = click.option(
+    "--weights", "-w", type=PATH, metavar="WEIGHTS", help="State dict of the model: .safetensors, or .pt."
+)
+batch_size = click.option("--batch-size", type=int, metavar="N", help="Target nodes a batch.")
+device = click.option("--device", default="cpu", show_default=True, metavar="DEVICE", help="cpu or cuda.")
+
+
+def read_graph(path: Path, table: Path | None) -> Graph:
+    """The graph that a command is given."""
+    from gnnc.graph import Graph
+
+    return Graph.load(path, node_table=table)

@@ -1,0 +1,53 @@
+"""gnnc run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from gnnc.cli import options
+
+
+@click.command("run")
+@options.artifact
+@options.graph
+@options.node_table
+@click.option(
+    "--output", "-o", type=options.PATH, required=True, metavar="EMB.npy", help="What to write: .npy, .npz or .csv."
+)
+@click.option(
+    "--nodes", "nodes_path", type=options.PATH, metavar="IDS.npy", help="Only these nodes, in this order: .npy or .txt."
+)
+@options.batch_size
+@options.device
+def command(
+    artifact: Path,
+    graph_path: Path,
+    node_table: Path | None,
+    output: Path,
+    nodes_path: Path | None,
+    batch_size: int | None,
+    device: str,
+) -> None:
+    """Run an artifact on a graph and write what the model returns, for every node.
+
+    A .csv has the id of each node in its first column. Beside an .npy or .npz of a graph with ids of its own, the file
+    EMB.ids.csv says which row belongs to which id.
+
+    \b
+    gnnc run cora.gnnc --graph cora.npz -o embeddings.npy
+    gnnc run out.gnnc -g edges.csv --node-table nodes.csv -o scores.csv --nodes ids.txt
+    """
+    from gnnc.artifact import load_program
+    from gnnc.output_files import check_output, read_node_list, write_outputs
+    from gnnc.outputs import flatten, output_names
+
+    check_output(output)
+    program = load_program(artifact)
+    graph = options.read_graph(graph_path, node_table)
+    nodes = None if nodes_path is None else read_node_list(nodes_path, graph)
+    result = program.run(graph=graph, nodes=nodes, batch_size=batch_size, device=device)
+    arrays = dict(zip(output_names(program.outputs), flatten(program.outputs, result), strict=True))
+    for file in write_outputs(output, arrays, graph, nodes):
+        click.echo(file)
