@@ -11,6 +11,10 @@ class GraphError(GnncError):
     """A graph is malformed or a graph file unreadable, or a graph does not have what the model asks for."""
 
 
+class ModelError(GnncError):
+    """A model could not be had from the file or module that should make it, or its weights do not fit it."""
+
+
 class RunError(GnncError):
     """The arguments of a run do not fit the program: a node that does not exist, features of another width."""
 

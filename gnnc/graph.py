@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import operator
-import zipfile
-import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 
+from gnnc import graph_files
 from gnnc.errors import GraphError
+from gnnc.graph_files import LeftOut
+from gnnc.graph_objects import NetworkxGraph, PygData, SparseMatrix, entries_of, is_sparse_tensor
 
 if TYPE_CHECKING:
     import torch
@@ -23,21 +24,8 @@ if TYPE_CHECKING:
     Features: TypeAlias = Array | csr_array | csr_matrix
 
 
-class PygData(Protocol):
-    """What gnnc uses of a torch_geometric.data.Data."""
-
-    @property
-    def x(self) -> Any: ...
-
-    @property
-    def edge_index(self) -> Any: ...
-
-    def to_dict(self) -> dict[str, Any]: ...
-
-
-GraphLike: TypeAlias = "Graph | PygData | tuple[Any, Any]"
-
-_CSR_KEYS = ("x_data", "x_indices", "x_indptr", "x_shape")
+# a torch.Tensor must be sparse, and the first of a tuple is x
+GraphLike: TypeAlias = "Graph | PygData | SparseMatrix | NetworkxGraph | torch.Tensor | tuple[Any, Any]"
 
 
 class Graph:
@@ -51,6 +39,8 @@ class Graph:
     The number of nodes is that of the rows of `x`, without `x` it is `num_nodes`, without either it is the largest id
     in `edge_index` plus one.
 
+    `node_ids` has what the nodes are called outside, one per node, and `label_names` the names of the classes in `y`.
+
     Raises GraphError if an array has the wrong shape or dtype, or an edge names a node that does not exist.
     """
 
@@ -60,12 +50,18 @@ class Graph:
         edge_index: Array,
         x: Features | None = None,
         num_nodes: int | None = None,
+        node_ids: Sequence[Any] | None = None,
+        label_names: Sequence[str] | None = None,
         **attributes: Array,
     ) -> None:
         edges = _checked_edges(edge_index)
         self._edge_index = edge_index
         self._x: Any = x
         self._num_nodes = _count_nodes(edges, x, num_nodes)
+        if node_ids is not None and len(node_ids) != self._num_nodes:
+            raise GraphError(f"node_ids has {len(node_ids)} entries; pass one per node, {self._num_nodes} in all.")
+        self._node_ids = None if node_ids is None else list(node_ids)
+        self._label_names = None if label_names is None else list(label_names)
         self._attributes: dict[str, Array] = {}
         # what a container held beside the attributes of nodes and edges, with the reason: see _from_container
         self._left_out: dict[str, str] = {}
@@ -98,6 +94,16 @@ class Graph:
         return int(self._edge_index.shape[1])
 
     @property
+    def node_ids(self) -> list[Any] | None:
+        """What the nodes are called where the graph comes from, (num_nodes,), or None if by their numbers."""
+        return self._node_ids
+
+    @property
+    def label_names(self) -> list[str] | None:
+        """The names of the classes that `y` numbers, or None if they came as numbers."""
+        return self._label_names
+
+    @property
     def attributes(self) -> Mapping[str, Array]:
         """Every attribute by name, `x` included if there is one: `edge_*` has a row per edge, the others per node."""
         features = self.x
@@ -120,31 +126,42 @@ class Graph:
         return f"Graph(num_nodes={self.num_nodes}, num_edges={self.num_edges}{features}{names})"
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Graph:
-        """Read a graph from an `.npz` file, which is never unpickled.
+    def load(cls, path: str | PathLike[str], node_table: str | PathLike[str] | None = None) -> Graph:
+        """Read a graph from a file or folder, in the format that its name says; nothing is ever unpickled.
 
-        Its keys: `edge_index`; `x`, or `x_data`, `x_indices`, `x_indptr` and `x_shape` of a CSR matrix; `num_nodes`;
-        and attributes such as `y` and `train_mask`. An array with neither a row per node nor, if named `edge_*`, a
-        row per edge is left out, and asking for it says so.
+        - `.npz`: `edge_index`, `x` or `x_data`, `x_indices`, `x_indptr` and `x_shape` of a CSR matrix, `num_nodes`,
+          `node_ids` and attributes such as `y` and `train_mask`; an adjacency matrix by scipy.sparse.save_npz;
+          `adj_data`, ..., `attr_data`, ..., `labels`, also with dots (`adj_matrix.data`); or `edges`, `node_features`,
+          `node_labels`, which stores an undirected edge once and is read with both directions.
+        - `.csv`, `.tsv`, `.txt`: an edge in each row. Further columns of numbers are attributes of the edges.
+        - `.mtx`: an adjacency matrix in Matrix Market form.
+        - A folder with `edge_index.npy` and other `NAME.npy`, which are mapped into memory and not read; with
+          `edges.csv` and `nodes.csv`; or with `adj.npz` and `features.npz` by save_npz, and `labels.npy`.
 
-        Raises GraphError, with the file's name, if the file is missing, no `.npz`, truncated, holds pickled objects,
-        lacks `edge_index`, or holds a malformed graph.
+        Entry (i, j) of an adjacency matrix is an edge from i to j. The text formats may also be packed, `.csv.gz`.
+
+        `node_table` is a text file with a header and a row per node: its id, a `label`, a `split`, and numbers for `x`.
+        Ids in an edge list are mapped to its rows, and `node_ids` has them.
+
+        An array with neither a row per node nor, if named `edge_*`, a row per edge is left out, and asking for it says
+        so.
+
+        Raises GraphError, with the file's name and the place in it, if it cannot be read or holds a malformed graph.
         """
-        file = Path(path)
-        arrays = _read_npz(file)
-        if "edge_index" not in arrays:
-            raise GraphError(
-                f"{file} has no array 'edge_index', only {_listed(arrays)}; "
-                "save the edges of one homogeneous graph as edge_index, shape (2, E)."
-            )
+        entries = graph_files.read(Path(path), None if node_table is None else Path(node_table))
         try:
-            return cls._from_container(_with_features(arrays))
+            return cls._from_container(entries)
         except GraphError as error:
-            raise GraphError(f"{file}: {error}") from None
+            raise GraphError(f"{path}: {error}") from None
 
     @classmethod
     def of(cls, obj: GraphLike) -> Graph:
-        """Take a Graph as it is, a PyG `Data`, or a tuple `(x, edge_index)`.
+        """Take a graph as Python code has it, or a tuple `(x, graph)` of its features and any of these:
+
+        a Graph; a PyG `Data`, with `edge_index` or a sparse `adj_t`; an adjacency matrix as a scipy sparse matrix or a
+        sparse torch tensor, with an edge from i to j for each entry (i, j) and `edge_weight` from the values unless all
+        are 1; a networkx graph, of which only the structure is taken, an undirected edge in both directions. In a tuple
+        also `edge_index` itself.
 
         Of a `Data`, the tensors that have neither a row per node nor, if named `edge_*`, a row per edge (the label of
         a whole graph, `ptr`, `edge_label_index`) are left out, and asking for one says so.
@@ -153,26 +170,39 @@ class Graph:
         """
         if isinstance(obj, Graph):
             return obj
-        if not isinstance(obj, tuple) and hasattr(obj, "edge_index") and hasattr(obj, "x") and hasattr(obj, "to_dict"):
-            entries = {name: value for name, value in obj.to_dict().items() if _is_array(value)}
-            # not in to_dict() unless it was set, but PyG knows it from other attributes too
-            return cls._from_container({**entries, "num_nodes": getattr(obj, "num_nodes", None)})
-        if isinstance(obj, tuple) and len(obj) == 2:
-            x, edge_index = obj
-            return cls(x=x, edge_index=edge_index)
-        raise GraphError(
-            f"The graph is {_kind(obj)}; pass a gnnc.Graph, a torch_geometric.data.Data or a tuple (x, edge_index)."
-        )
+        if isinstance(obj, tuple):
+            return cls._of_tuple(obj)
+        entries = entries_of(obj)
+        if entries is None:
+            raise GraphError(f"The graph is {_kind(obj)}; {_ACCEPTED}.")
+        return cls._from_container(entries)
+
+    @classmethod
+    def _of_tuple(cls, pair: tuple[Any, ...]) -> Graph:
+        if len(pair) != 2:
+            raise GraphError(f"The graph is a tuple of {len(pair)}; {_ACCEPTED}.")
+        x, structure = pair
+        if isinstance(structure, Graph):
+            graph = structure
+            names = {"node_ids": graph.node_ids, "label_names": graph.label_names}
+            # read past `attributes`, which would make the features that are replaced dense
+            entries = {**graph._attributes, **names, "edge_index": graph.edge_index, "num_nodes": graph.num_nodes}
+        else:
+            entries = entries_of(structure) or {"edge_index": structure}
+        return cls._from_container({**entries, "x": x})
 
     @classmethod
     def _from_container(cls, entries: Mapping[str, Any]) -> Graph:
         """Build a graph from named entries, leaving out those that are attributes of neither nodes nor edges."""
         entries = dict(entries)
+        reasons = {name: value.reason for name, value in entries.items() if isinstance(value, LeftOut)}
+        for name in reasons:
+            del entries[name]
         graph = cls(
             edge_index=entries.pop("edge_index", None),
-            x=entries.pop("x", None),
-            num_nodes=entries.pop("num_nodes", None),
+            **{name: entries.pop(name, None) for name in ("x", "num_nodes", "node_ids", "label_names")},
         )
+        graph._left_out.update(reasons)
         for name, array in entries.items():
             fault = graph._fault(name, array)
             if fault:
@@ -191,6 +221,12 @@ class Graph:
         if not array.shape or array.shape[0] != rows:
             return f"{name} has shape {tuple(array.shape)}; pass one row per {domain}, {rows} in all."
         return None
+
+
+_ACCEPTED = (
+    "pass a gnnc.Graph, a torch_geometric.data.Data, a sparse matrix of scipy or torch, a networkx graph, or a tuple "
+    "(x, edge_index) or (x, graph)"
+)
 
 
 def as_numpy(array: Array) -> NDArray[Any]:
@@ -268,7 +304,7 @@ def _is_array(value: Any) -> TypeGuard[Array]:
     """Whether `value` is a numpy array of numbers or, told by `detach` because torch stays unimported, a tensor."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "biufc"
-    return hasattr(value, "detach") and hasattr(value, "shape")
+    return hasattr(value, "detach") and hasattr(value, "shape") and not is_sparse_tensor(value)
 
 
 def _is_csr(value: Any) -> TypeGuard[csr_array | csr_matrix]:
@@ -281,53 +317,4 @@ def _kind(value: object) -> str:
         return "None"
     if isinstance(value, np.ndarray):
         return f"a numpy array of dtype {value.dtype}"
-    return f"of type {type(value).__name__}"
-
-
-def _listed(names: Mapping[str, object]) -> str:
-    return ", ".join(names) or "nothing"
-
-
-def _read_npz(file: Path) -> dict[str, NDArray[Any]]:
-    """Read every array of an `.npz` file without unpickling; raise GraphError if that cannot be done."""
-    if not file.is_file():
-        raise GraphError(f"{file} is not a file; pass the path of an .npz graph.")
-    if not zipfile.is_zipfile(file):
-        with file.open("rb") as stream:
-            starts_like_npz = stream.read(4) == b"PK\x03\x04"
-        fault = "is truncated; copy or download it again" if starts_like_npz else "is no .npz file; write it with savez"
-        raise GraphError(f"{file} {fault}.")
-
-    arrays: dict[str, NDArray[Any]] = {}
-    try:
-        with np.load(file, allow_pickle=False) as archive:
-            for name in archive.files:
-                arrays[name] = archive[name]
-    except ValueError as error:
-        raise GraphError(
-            f"{file} holds an array that cannot be read ({error}); save plain arrays of numbers, no Python objects."
-        ) from None
-    except (OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise GraphError(f"{file} is damaged ({error}); copy or download it again.") from None
-    return arrays
-
-
-def _with_features(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    """Put the four arrays of CSR features, if they are there, together as `x`."""
-    entries: dict[str, Any] = {name: array for name, array in arrays.items() if name not in _CSR_KEYS}
-    missing = [name for name in _CSR_KEYS if name not in arrays]
-    if len(missing) == len(_CSR_KEYS):
-        return entries
-    if missing:
-        raise GraphError(f"The CSR features lack {', '.join(missing)}; save all four of {', '.join(_CSR_KEYS)}.")
-
-    from scipy.sparse import csr_array
-
-    data, indices, indptr, shape = (arrays[name] for name in _CSR_KEYS)
-    try:
-        matrix = csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
-        # unchecked, an index out of range would write outside the dense array
-        matrix.check_format(full_check=True)
-    except (ValueError, TypeError) as error:
-        raise GraphError(f"The CSR features do not fit together ({error}); save x_data, ... from one matrix.") from None
-    return {**entries, "x": matrix}
+    return "a sparse tensor" if is_sparse_tensor(value) else f"of type {type(value).__name__}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gnnc.errors import GraphError
 from gnnc.graph_files.contents import Entries
@@ -29,11 +29,11 @@ def read(archive: Archive) -> Entries:
     """Read `adj_data/indices/indptr/shape`, `attr_*` likewise and `labels`, or `adj_matrix.data` and so on.
 
     Entry (i, j) is an edge from i to j; values that are not all 1 become `edge_weight`. The edges are those that are
-    stored: loaders that make the graph undirected or drop self-loops, as PyG's do, do so after reading. `attr_*` becomes
-    `x` (a dense `attr_matrix` too), `labels` becomes `y`. Raises GraphError.
+    stored: loaders that make the graph undirected or drop self-loops, as PyG's do, do so after reading. `attr_*`
+    becomes `x` (a dense `attr_matrix` too), `labels` becomes `y`. Raises GraphError.
     """
     adjacency = next(prefix for prefix in ADJACENCY if f"{prefix}data" in archive.names)
-    matrix = _matrix(archive, adjacency, "adjacency").tocoo()
+    matrix: Any = _matrix(archive, adjacency, "adjacency").tocoo()
     what = f"{archive.file}: the adjacency matrix"
     entries = adjacency_entries(matrix.row, matrix.col, matrix.data, matrix.shape, what)
 

@@ -27,8 +27,9 @@ class Archive:
     def __init__(self, file: Path) -> None:
         self.file = file
         with parsing(file, ".npz file"):
-            starts_like_npz = file.open("rb").read(4) == b"PK\x03\x04"
             is_zip = zipfile.is_zipfile(file)
+            with file.open("rb") as stream:
+                starts_like_npz = stream.read(4) == b"PK\x03\x04"
         if not is_zip:
             fault = "is truncated; copy or download it again" if starts_like_npz else "is no .npz file; use numpy.savez"
             raise GraphError(f"{file} {fault}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import math
 import zlib
 from collections.abc import Generator, Iterator
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO, cast
 
 from gnnc.errors import GraphError
 
@@ -134,28 +135,32 @@ def counted(columns: int) -> str:
 def opened(file: Path) -> Generator[TextIO]:
     """Open a text file, also one in gzip; raise GraphError for what goes wrong while it is read."""
     try:
-        if file.suffix.lower() == ".gz":
-            with gzip.open(file, "rt", encoding="utf-8-sig", newline="") as text:
-                yield text
-        else:
-            with file.open("r", encoding="utf-8-sig", newline="") as text:
-                yield text
+        with _stream(file) as stream, io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
+            yield text
     except UnicodeDecodeError:
         raise GraphError(f"{file}, line {_undecodable_line(file)} is not UTF-8 text; save the file as UTF-8.") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise GraphError(f"{file} is damaged or no gzip file ({error}); copy or download it again.") from None
     except OSError as error:
-        raise GraphError(f"{file} cannot be opened ({error.strerror}); check the path and who may read it.") from None
+        reason = error.strerror or str(error)
+        raise GraphError(f"{file} cannot be opened ({reason}); check the path and who may read it.") from None
+
+
+def _stream(file: Path) -> BinaryIO:
+    is_packed = file.suffix.lower() == ".gz"
+    # both are binary streams, but gzip's class does not say so
+    return cast("BinaryIO", gzip.open(file, "rb") if is_packed else file.open("rb"))
 
 
 def _undecodable_line(file: Path) -> int:
-    """Find the line that is no UTF-8: the decoder works ahead of the lines and cannot tell."""
-    stream = gzip.open(file, "rb") if file.suffix.lower() == ".gz" else file.open("rb")
-    line = 0
-    with stream:
-        for line, content in enumerate(stream, 1):
-            try:
-                content.decode("utf-8")
-            except UnicodeDecodeError:
-                return line
-    return line
+    """Find the first line that is no UTF-8: the decoder works ahead of the lines and cannot tell."""
+    with _stream(file) as stream:
+        return next(line for line, content in enumerate(stream, 1) if not _is_utf8(content))
+
+
+def _is_utf8(content: bytes) -> bool:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -4,10 +4,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 import torch
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array, csr_matrix, dia_array
 from torch_geometric.data import Data, HeteroData
 
 from gnnc import Graph, GraphError
@@ -138,9 +139,9 @@ def test_refusals(arguments: dict[str, Any], message: str) -> None:
 
 
 def test_load_refuses_a_file_that_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(GraphError, match=r"none\.npz is not a file; pass"):
+    with pytest.raises(GraphError, match=r"none\.npz does not exist or may not be read; check"):
         Graph.load(tmp_path / "none.npz")
-    with pytest.raises(GraphError, match="is not a file; pass"):
+    with pytest.raises(GraphError, match=r"is a folder without edge_index\.npy, edges\.csv or adj\.npz; pass"):
         Graph.load(tmp_path)
 
 
@@ -169,7 +170,7 @@ def test_load_refuses_a_damaged_file(tmp_path: Path) -> None:
 
 def test_load_never_unpickles(tmp_path: Path) -> None:
     np.savez(tmp_path / "g.npz", edge_index=EDGES, x=np.array([{}] * 4))
-    with pytest.raises(GraphError, match=r"g\.npz holds an array that cannot be read \(Object arrays"):
+    with pytest.raises(GraphError, match=r"g\.npz holds Python objects as array 'x', which gnnc never unpickles; save"):
         Graph.load(tmp_path / "g.npz")
 
 
@@ -253,7 +254,10 @@ def test_of_asks_pyg_data_for_its_number_of_nodes() -> None:
 
 @pytest.mark.parametrize("thing", [None, 3, "cora.npz", (EDGES,), EDGES, HeteroData()])
 def test_of_refuses_anything_else(thing: Any) -> None:
-    accepted = "pass a gnnc.Graph, a torch_geometric.data.Data or a tuple (x, edge_index)"
+    accepted = (
+        "pass a gnnc.Graph, a torch_geometric.data.Data, a sparse matrix of scipy or torch, a networkx graph, or a tuple "
+        "(x, edge_index) or (x, graph)"
+    )
     with pytest.raises(GraphError, match=re.escape(accepted)):
         Graph.of(thing)
 
@@ -261,3 +265,108 @@ def test_of_refuses_anything_else(thing: Any) -> None:
 def test_of_refuses_data_without_edges() -> None:
     with pytest.raises(GraphError, match="edge_index is None"):
         Graph.of(Data(x=torch.ones(4, 2)))
+
+
+# entry (0, 1) is an edge from 0 to 1
+ADJACENCY = csr_array((np.array([0.5, 2.0, 1.0]), (EDGES[0], EDGES[1])), shape=(4, 4))
+
+
+@pytest.mark.parametrize("convert", [csr_array, csr_matrix, coo_array, dia_array, lambda a: a.tocsc()])
+def test_of_takes_scipy_matrices(convert: Any) -> None:
+    graph = Graph.of(convert(ADJACENCY))
+    assert graph.num_nodes == 4
+    assert edges_of(graph) == [(0, 1), (1, 2), (2, 3)]
+    assert sorted(as_numpy(graph.edge_weight).tolist()) == [0.5, 1.0, 2.0]
+
+
+def test_weights_that_are_all_one_are_left_out() -> None:
+    graph = Graph.of(csr_array(ADJACENCY > 0))
+    assert graph.attributes == {}
+    with pytest.raises(AttributeError, match="without 'edge_weight': every value of the adjacency matrix is 1"):
+        _ = graph.edge_weight
+
+
+@pytest.mark.filterwarnings("ignore:Sparse CS[RC] tensor support")
+@pytest.mark.parametrize("layout", [torch.sparse_coo, torch.sparse_csr, torch.sparse_csc])
+def test_of_takes_sparse_tensors(layout: torch.layout) -> None:
+    graph = Graph.of(torch.from_numpy(ADJACENCY.toarray()).to_sparse(layout=layout))
+    assert graph.num_nodes == 4
+    assert edges_of(graph) == [(0, 1), (1, 2), (2, 3)]
+    assert isinstance(graph.edge_weight, torch.Tensor)
+
+
+def test_of_takes_the_transposed_adjacency_of_pyg() -> None:
+    adj_t = torch.from_numpy(ADJACENCY.toarray().T.copy()).to_sparse_coo()
+    data = Data(x=torch.ones(4, 2), adj_t=adj_t, y=torch.arange(4))
+    graph = Graph.of(data)
+    assert edges_of(graph) == [(0, 1), (1, 2), (2, 3)]
+    assert graph.x is data.x
+    assert set(graph.attributes) == {"x", "y", "edge_weight"}
+    with pytest.raises(AttributeError, match="without 'adj_t': the edges were taken from edge_index"):
+        _ = Graph.of(Data(x=torch.ones(4, 2), adj_t=adj_t, edge_index=torch.from_numpy(EDGES))).adj_t
+
+
+def test_of_takes_networkx_graphs() -> None:
+    directed = nx.DiGraph([("b", "a"), ("a", "c"), ("c", "c")])
+    graph = Graph.of(directed)
+    assert graph.node_ids == ["b", "a", "c"]
+    assert edges_of(graph) == [(0, 1), (1, 2), (2, 2)]
+    graph = Graph.of(directed.to_undirected())
+    assert edges_of(graph) == [(0, 1), (1, 0), (1, 2), (2, 1), (2, 2)]
+    graph = Graph.of(nx.path_graph(3))
+    assert graph.node_ids is None
+    assert graph.num_edges == 4
+    assert Graph.of(nx.MultiDiGraph([(0, 1), (0, 1)])).num_edges == 2
+    assert Graph.of(nx.empty_graph(3)).num_nodes == 3
+
+
+@pytest.mark.parametrize(
+    "structure",
+    [
+        ADJACENCY,
+        torch.from_numpy(ADJACENCY.toarray()).to_sparse(),
+        nx.DiGraph([(0, 1), (1, 2), (2, 3)]),
+        Data(edge_index=torch.from_numpy(EDGES), x=torch.zeros(4, 7)),
+        Graph(edge_index=EDGES, x=np.zeros((4, 7))),
+    ],
+)
+def test_of_takes_features_with_any_of_these(structure: Any) -> None:
+    graph = Graph.of((FEATURES, structure))
+    assert graph.x is FEATURES
+    assert edges_of(graph) == [(0, 1), (1, 2), (2, 3)]
+
+
+def test_features_beside_a_graph_keep_the_rest_of_it() -> None:
+    graph = Graph(edge_index=EDGES, y=np.arange(4), node_ids=list("abcd"), label_names=["p", "q"])
+    other = Graph.of((FEATURES, graph))
+    assert set(other.attributes) == {"x", "y"}
+    assert (other.node_ids, other.label_names) == (list("abcd"), ["p", "q"])
+
+
+@pytest.mark.parametrize(
+    ("thing", "message"),
+    [
+        (csr_array((2, 3)), r"The adjacency matrix has shape \(2, 3\); pass a square one"),
+        (torch.ones(2, 3).to_sparse(), r"The adjacency tensor has shape \(2, 3\); pass a square one"),
+        ((FEATURES[:2], ADJACENCY), "x has 2 rows, but num_nodes is 4; pass one row of x per node"),
+        ((FEATURES, EDGES.tolist()), "edge_index is of type list; pass"),
+        ((torch.ones(4, 4).to_sparse(), EDGES), "x is a sparse tensor; pass"),
+        (Data(adj_t=np.eye(3)), "adj_t is of type ndarray; pass edge_index or a sparse torch tensor"),
+        (torch.ones(2, 3), "The graph is of type Tensor; pass"),
+    ],
+)
+def test_of_refuses_structures_that_are_none(thing: Any, message: str) -> None:
+    with pytest.raises(GraphError, match=message):
+        Graph.of(thing)
+
+
+def test_node_ids_are_one_per_node() -> None:
+    assert Graph(edge_index=EDGES, node_ids=list("abcd")).node_ids == ["a", "b", "c", "d"]
+    assert Graph(edge_index=EDGES).node_ids is None
+    with pytest.raises(GraphError, match="node_ids has 3 entries; pass one per node, 4 in all"):
+        Graph(edge_index=EDGES, node_ids=list("abc"))
+
+
+def edges_of(graph: Graph) -> list[tuple[int, ...]]:
+    """The edges, sorted by source and target."""
+    return sorted(map(tuple, as_numpy(graph.edge_index).T.tolist()))

@@ -1,0 +1,84 @@
+"""Graphs from files: one module a format, each of which returns named entries for gnnc.Graph to check."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from gnnc.errors import GraphError
+from gnnc.graph_files import csv_edges, csv_nodes, folder, matrix_market, npz
+from gnnc.graph_files.contents import Entries, LeftOut
+
+__all__ = ["Entries", "LeftOut", "read"]
+
+TEXT = (".csv", ".tsv", ".txt")
+SAVE = "numpy.savez(path, edge_index=..., x=...)"
+PICKLE = f"is a pickle, which can run code when it is read, and gnnc never does; open it where you trust it, and {SAVE}"
+# What to do with files that other libraries write and gnnc does not read.
+REFUSED = {
+    ".pkl": PICKLE,
+    ".pickle": PICKLE,
+    ".pt": f"is a file of torch; load it in Python and pass the Data object to gnnc.compile, or {SAVE}",
+    ".pth": f"is a file of torch; load it in Python and pass the Data object to gnnc.compile, or {SAVE}",
+    ".bin": f"is a file of DGL; load it with dgl.load_graphs, and {SAVE} with the rows of g.edges()",
+    ".mat": "is a file of MATLAB; load it with scipy.io.loadmat, and save the matrix with scipy.sparse.save_npz",
+    ".npy": "is a single array; name the arrays edge_index.npy, x.npy and so on, and pass their folder",
+}
+PLANETOID = re.compile(r"ind\.[^.]+\.(x|y|tx|ty|allx|ally|graph|test\.index)", re.IGNORECASE)
+
+
+def read(path: Path, node_table: Path | None = None) -> Entries:
+    """Read the graph in a file or folder, in the format that its name says.
+
+    `node_table` is a text file with a row per node, as csv_nodes reads it. Beside an edge list it maps the ids; with
+    any other format its row i is node i.
+
+    Raises GraphError for anything that cannot be read.
+    """
+    # os.path, since a folder that may not be entered makes Path.exists raise
+    if not os.path.exists(path):
+        raise GraphError(f"{path} does not exist or may not be read; check the path of the graph.")
+    if path.is_dir():
+        return _of_folder(path, node_table)
+    suffix = suffix_of(path)
+    if suffix in TEXT:
+        return csv_edges.read(path, csv_nodes.read(node_table) if node_table else None)
+    if suffix == ".npz":
+        return _labelled(npz.read(path), path, node_table)
+    if suffix == ".mtx":
+        return _labelled(matrix_market.read(path), path, node_table)
+    if PLANETOID.fullmatch(path.name):
+        raise GraphError(f"{path} {PICKLE}.")
+    known = ", ".join((".npz", ".mtx", *TEXT))
+    raise GraphError(f"{path} {REFUSED.get(suffix, f'is no graph file that gnnc reads; pass {known} or a folder')}.")
+
+
+def suffix_of(path: Path) -> str:
+    """Return what the name ends in, in lower case and without `.gz`."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def _of_folder(path: Path, node_table: Path | None) -> Entries:
+    pickles = sorted(file.name for file in path.iterdir() if PLANETOID.fullmatch(file.name))
+    if pickles:
+        raise GraphError(f"{path / pickles[0]} {PICKLE}.")
+    if (path / folder.ARRAYS).is_file() or (path / folder.MATRIX).is_file():
+        return _labelled(folder.read(path, None), path, node_table)
+    return folder.read(path, node_table)
+
+
+def _labelled(entries: Entries, path: Path, node_table: Path | None) -> Entries:
+    """Add a node table to a graph whose nodes are numbered; raise GraphError if the two contradict each other."""
+    if node_table is None:
+        return entries
+    table = csv_nodes.read(node_table).entries
+    known = entries.get("num_nodes", table["num_nodes"])
+    if known != table["num_nodes"]:
+        raise GraphError(
+            f"{node_table} has {table['num_nodes']} rows, but {path} has {known} nodes; give one per node."
+        )
+    doubled = [name for name in table if name in entries and name != "num_nodes"]
+    if doubled:
+        raise GraphError(f"{path} and {node_table} both have {', '.join(doubled)}; leave out one of the two.")
+    return {**entries, **table}

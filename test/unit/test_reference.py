@@ -1,0 +1,15 @@
+"""The generated reference is up to date."""
+
+import importlib.util
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def test_the_reference_is_as_generated() -> None:
+    spec = importlib.util.spec_from_file_location("generate_reference", DOCS / "generate_reference.py")
+    assert spec is not None and spec.loader is not None
+    generator = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generator)
+    message = "run python docs/generate_reference.py"
+    assert generator.text() == (DOCS / "reference.md").read_text(encoding="utf-8"), message
