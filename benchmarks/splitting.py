@@ -50,8 +50,8 @@ def main() -> None:
         expected = model(x, graph.edge_index)
     kinds: tuple[CostKind, ...] = get_args(CostKind)
     programs = {cost: gnnc.compile(model, graph, cost=cost) for cost in kinds}
-    seconds: dict[CostKind, list[float]] = {cost: [] for cost in kinds}
-    rows: dict[CostKind, int] = {}
+    seconds: dict[str, list[float]] = {cost: [] for cost in kinds}
+    rows: dict[str, int] = {}
     for cost, program in programs.items():
         with CountMatmulRows() as counted:
             result = program.run(batch_size=arguments.batch_size)

@@ -72,7 +72,8 @@ def write_numpy(file: Path, suffix: str, values: Mapping[str, Any]) -> None:
 def write_csv(file: Path, values: Any, ids: list[Any]) -> None:
     rows = values.reshape(values.shape[0], -1)
     header = ["id", *(f"score_{column}" for column in range(rows.shape[1]))]
-    write_rows(file, header, ([node, *row] for node, row in zip(ids, rows.tolist(), strict=True)))
+    # numpy's text is the shortest that gives the same number back, in the array's own precision
+    write_rows(file, header, ([node, *row] for node, row in zip(ids, rows.astype(str).tolist(), strict=True)))
 
 
 def write_rows(file: Path, header: list[str], rows: Any) -> None:

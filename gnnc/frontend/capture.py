@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import logging
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,9 @@ from gnnc.frontend.inputs import EDGES, NODES, ModelInput
 # Some modules guard sizes against sys.maxsize, which torch can't tell from infinity; then a bound below it helps.
 LARGEST_DIMENSION = 2**40
 
+# Where PyG's convs keep what they have cached.
+CACHES = ("_cached_edge_index", "_cached_adj_t", "_cached_x", "_cached_h")
+
 # Folders of the frames that are never the model's, and of those that rarely are.
 TRACERS = (str(Path(torch.__file__).parent), str(Path(__file__).parents[1]), "<")
 INSTALLED = (str(Path(contextlib.__file__).parent), str(Path(torch.__file__).parents[1]))
@@ -32,6 +37,7 @@ def capture(model: torch.nn.Module, inputs: Sequence[ModelInput]) -> ExportedPro
     Only functionalisation is applied (`run_decompositions({})`): linear, layer_norm and their like stay whole. Raises
     CaptureError with torch's reason and the line of the model.
     """
+    refuse_caches(model)
     arguments = {i.parameter: i.synthetic() for i in inputs}
     try:
         with tracing_conditions():
@@ -44,17 +50,43 @@ def capture(model: torch.nn.Module, inputs: Sequence[ModelInput]) -> ExportedPro
                 program = trace(model, arguments, inputs, *bounded)
             program = program.run_decompositions({})
     except Exception as error:  # torch.export raises errors of a dozen unrelated classes, and the model its own
+        refuse_failing(model, arguments, inputs)
         reason = first_sentence(error)
         line = line_of_constraint(model, arguments, inputs) if is_constraint(error) else user_line(error)
         raise CaptureError(
-            f"{type(model).__name__} can't be captured: {reason}{line and f' (in {line})'}; torch.export must be able to "
-            "trace the model without looking at the values of tensors, and for any number of nodes and edges",
+            f"{type(model).__name__} can't be captured: {reason}{line and f' (in {line})'}; torch.export must be able "
+            "to trace the model without looking at the values of tensors, and for any number of nodes and edges",
             reason,
         ) from error
     if program.graph_signature.buffers_to_mutate:
         names = ", ".join(sorted(program.graph_signature.buffers_to_mutate.values()))
         raise CaptureError(f"{type(model).__name__} changes its buffers {names} in forward: a program has no state")
     return program
+
+
+def refuse_caches(model: torch.nn.Module) -> None:
+    """PyG's convs with cached=True keep the graph they first ran on, and would bake it in."""
+    for name, module in model.named_modules():
+        if any(getattr(module, cache, None) is not None for cache in CACHES):
+            place = f"{type(model).__name__}.{name}" if name else type(model).__name__
+            raise CaptureError(
+                f"{place} has cached the graph it ran on (cached=True): compile a model that has not run yet, "
+                "or call reset_parameters() before its weights are loaded"
+            )
+
+
+def refuse_failing(model: torch.nn.Module, arguments: dict[str, torch.Tensor], inputs: Sequence[ModelInput]) -> None:
+    """Where the model itself fails on inputs like the graph's, capture is not to blame."""
+    try:
+        with tracing_conditions():
+            model(**arguments)
+    except Exception as error:  # whatever the model raises
+        line = user_line(error)
+        widths = ", ".join(f"{i.key} {list(i.row_shape)}" for i in inputs if i.key != "edge_index")
+        raise CaptureError(
+            f"{type(model).__name__} fails on rows as wide as the graph's ({widths}): {first_sentence(error)}"
+            f"{line and f' (in {line})'}; give the graph, or one like it, that the model was trained for"
+        ) from error
 
 
 def trace(
@@ -65,17 +97,21 @@ def trace(
 
 
 @contextlib.contextmanager
-def tracing_conditions() -> Iterator[None]:
-    """No gradients, no warnings about torch's internals, and PyG's paths that don't look at data."""
+def tracing_conditions() -> Generator[None]:
+    """No gradients, nothing said about torch's internals, and PyG's paths that don't look at data."""
     backend = sys.modules.get("torch_geometric.backend")
     before = getattr(backend, "use_segment_matmul", None)
     if backend is not None:
         backend.use_segment_matmul = False  # type: ignore[attr-defined]
+    logged = logging.root.manager.disable
+    # torch logs and prints what it has traced when it fails; the error says it in one sentence
+    logging.disable(logging.CRITICAL)
     try:
-        with torch.no_grad(), warnings.catch_warnings():
+        with torch.no_grad(), warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
             warnings.simplefilter("ignore")
             yield
     finally:
+        logging.disable(logged)
         if backend is not None:
             backend.use_segment_matmul = before  # type: ignore[attr-defined]
 
@@ -112,9 +148,7 @@ def has_constraints(value: Any) -> bool:
     return any(isinstance(size, torch.SymInt) and size.node.shape_env.guards for size in sizes)
 
 
-def line_of_constraint(
-    model: torch.nn.Module, arguments: dict[str, torch.Tensor], inputs: Sequence[ModelInput]
-) -> str:
+def line_of_constraint(model: torch.nn.Module, arguments: dict[str, torch.Tensor], inputs: Sequence[ModelInput]) -> str:
     """Traces the model once more, to learn where it constrains the numbers of nodes or edges; torch doesn't say."""
     with tracing_conditions(), contextlib.suppress(Exception), ConstraintWatch() as watch:
         trace(model, arguments, inputs, Dim(NODES), Dim(EDGES))

@@ -161,6 +161,17 @@ def along(dim_name: str, what: str) -> Rule:
     return rule
 
 
+def along_first(dim_name: str, what: str) -> Rule:
+    """Works along an axis of its first operand, `self`; torch makes sure that the other one fits in."""
+
+    def rule(call: Call) -> None:
+        if not call["self"].sizes:
+            raise NotRowwise("joins values with and without rows")
+        keep_off(call["self"], call[dim_name], what)
+
+    return rule
+
+
 def linear(call: Call) -> None:
     without_rows((call["weight"], call["bias"]), "a weight")
     keep_off(call["input"], -1, "sums")
@@ -287,6 +298,17 @@ def index(call: Call) -> None:
     keep_off(value, used, "picks")
     if len(used) > 1:
         raise NotRowwise("picks along several axes at once")
+
+
+def index_put(call: Call) -> None:
+    """Rows chosen by a mask are overwritten with numbers that are the same for all of them."""
+    value, (mask, *others) = call["self"], call["indices"]
+    if others or mask is None or mask.dtype != torch.bool or mask.sizes != value.sizes:
+        raise NotRowwise("writes to places that indices name: only a mask over nodes or edges is supported")
+    if mask.domain_axis != value.domain_axis or call["values"].sizes:
+        raise NotRowwise("writes values that differ from row to row: use torch.where")
+    if len(call["values"].shape) > len(value.shape) - len(mask.shape):
+        raise NotRowwise("writes a fixed number of values")
 
 
 def gather(call: Call) -> None:
@@ -439,6 +461,9 @@ TABLE: dict[str, Rule] = {
     "aten.scaled_dot_product_attention": attention,
     "aten.index_select": index_select,
     "aten.index.Tensor": index,
+    "aten.index_put": index_put,
+    "aten.select_scatter": along_first("dim", "writes"),
+    "aten.slice_scatter": along_first("dim", "writes"),
     "aten.embedding": embedding,
     "aten.pad": pad,
     "aten.prelu": prelu,
@@ -446,6 +471,8 @@ TABLE: dict[str, Rule] = {
     "aten.cosine_similarity": cosine_similarity,
     "aten.rrelu": rrelu,
     # Pointwise, but torch has not tagged them so.
+    "aten.fill": aligned,
+    "aten.copy": aligned,
     "aten.masked_fill": aligned,
     "aten._to_copy": aligned,
     "aten.type_as": aligned,

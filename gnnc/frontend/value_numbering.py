@@ -129,8 +129,9 @@ class _Numbering:
         if result is None or name.startswith(CHECKS):
             return
         arguments = tuple(self.argument(a) for a in node.args)
-        if name in IDENTITIES or self.changes_nothing(name, arguments, result):
-            self.by_node[node] = arguments[0]
+        same = self.same_as(name, arguments, result)
+        if same is not None:
+            self.by_node[node] = same
             return
         keywords = {k: self.argument(v) for k, v in node.kwargs.items() if k not in PLACEMENT and v is not None}
         filled = fill_number(name, arguments)
@@ -143,10 +144,15 @@ class _Numbering:
             self.unify_sizes(result, self.by_key[key])
         self.by_node[node] = self.by_key[key]
 
-    def changes_nothing(self, name: str, arguments: tuple[Any, ...], result: Any) -> bool:
-        if name == "aten.dropout.default":
-            return not arguments[2]
-        return name in RESHAPES and self.outputs_of(result)[0][0] == arguments[0].shape
+    def same_as(self, name: str, arguments: tuple[Any, ...], result: Any) -> TracedValue | None:
+        """The operand that a call returns as it is, if it does."""
+        if name in IDENTITIES or (name == "aten.dropout.default" and not arguments[2]):
+            return arguments[0]
+        whole = self.outputs_of(result)
+        if name in RESHAPES and arguments[0].outputs == whole:
+            return arguments[0]
+        # x[:] = y
+        return arguments[1] if name == "aten.slice_scatter.default" and arguments[1].outputs == whole else None
 
     def new_value(
         self, op: str, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], node: Node

@@ -36,6 +36,8 @@ PAIRS = (
     ("node_1", "node_2"),
     ("fromnodeid", "tonodeid"),
 )
+# so many rows say which columns hold integers; where a later one does not, numpy cannot read the file
+SAMPLE = 1000
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,9 @@ def _described(table: TextTable) -> EdgeList:
         raise GraphError(
             f"{table.file}, line {table.line_of(0)} has one column; an edge list has two, the source and the target."
         )
-    doubled = next((name for i, name in enumerate(names) if name and name in names[:i]), None)
+    # weight and edge_weight would be the same attribute
+    short = [name.removeprefix("edge_") for name in names]
+    doubled = next((name for i, name in enumerate(short) if name and name in short[:i]), None)
     if doubled:
         raise GraphError(f"{table.file}, line {table.line_of(0)} has two columns {doubled!r}; rename one.")
     source, target = (lowered.index(pair[0]), lowered.index(pair[1])) if pair else usable[:2]
@@ -139,12 +143,12 @@ def _is_numbered(edges: EdgeList, nodes: NodeTable | None) -> bool:
 def _columns(edges: EdgeList, numbered: bool) -> list[Any]:
     """Read all rows, as one column each."""
     if numbered and all(is_number(field) for field in edges.first):
-        integers = [i for i in edges.further if _integers([edges.first[i]]) is not None and not _is_weight(edges, i)]
-        # a column may begin with 1 and go on with 0.5
-        for guess in (integers, []) if integers else ([],):
-            arrays = _by_numpy(edges, {edges.source, edges.target, *guess})
-            if arrays is not None:
-                return arrays
+        sample = [fields for _, fields in islice(edges.table.rows(), edges.start, edges.start + SAMPLE)]
+        texts = {i: [fields[i] for fields in sample] for i in edges.further if not _is_weight(edges, i)}
+        integers = [i for i, column in texts.items() if _integers(column) is not None]
+        arrays = _by_numpy(edges, {edges.source, edges.target, *integers})
+        if arrays is not None:
+            return arrays
     columns: list[list[str]] = [[] for _ in edges.first or edges.names]
     for _, fields in islice(edges.table.rows(), edges.start, None):
         for column, field in zip(columns, fields, strict=True):

@@ -7,7 +7,7 @@ from pathlib import Path
 from gnnc.errors import GraphError
 from gnnc.graph_files import csv_edges, csv_nodes, npy, npz_scipy
 from gnnc.graph_files.contents import Entries
-from gnnc.graph_files.npz_archive import Archive
+from gnnc.graph_files.npz_archive import open_archive
 
 ARRAYS = "edge_index.npy"
 MATRIX = "adj.npz"
@@ -45,14 +45,14 @@ def read(folder: Path, node_table: Path | None) -> Entries:
 
 
 def _read_matrices(folder: Path) -> Entries:
-    with Archive(folder / MATRIX) as archive:
+    with open_archive(folder / MATRIX) as archive:
         if not npz_scipy.matches(archive.names):
             raise GraphError(f"{archive.file} holds no sparse matrix; write it with scipy.sparse.save_npz.")
         entries = npz_scipy.read(archive)
     for name in FEATURES:
         file = folder / f"{name}.npz"
         if file.is_file():
-            with Archive(file) as archive:
+            with open_archive(file) as archive:
                 entries["x"] = npz_scipy.read_features(archive)
     for file in sorted(folder.glob("*.npy")):
         name = "x" if file.stem in FEATURES else "y" if file.stem in LABELS else file.stem

@@ -7,7 +7,7 @@ from pathlib import Path
 from gnnc.errors import GraphError
 from gnnc.graph_files import npz_adjacency, npz_edge_list, npz_scipy
 from gnnc.graph_files.contents import Entries
-from gnnc.graph_files.npz_archive import Archive
+from gnnc.graph_files.npz_archive import Archive, open_archive
 from gnnc.graph_files.sparse import checked_csr
 
 CSR_KEYS = ("x_data", "x_indices", "x_indptr", "x_shape")
@@ -21,7 +21,7 @@ def read(file: Path) -> Entries:
 
     Raises GraphError.
     """
-    with Archive(file) as archive:
+    with open_archive(file) as archive:
         if "edge_index" in archive.names:
             return read_own(archive)
         for layout in (npz_adjacency, npz_edge_list, npz_scipy):

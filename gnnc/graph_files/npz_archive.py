@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,27 +17,35 @@ from gnnc.graph_files.faults import parsing
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from numpy.lib.npyio import NpzFile
     from numpy.typing import NDArray
 
 
+@contextmanager
+def open_archive(file: Path) -> Generator[Archive]:
+    """Open an `.npz` file; raise GraphError if it is none, or truncated."""
+    with parsing(file, ".npz file"):
+        is_zip = zipfile.is_zipfile(file)
+        with file.open("rb") as stream:
+            starts_like_npz = stream.read(4) == b"PK\x03\x04"
+    if not is_zip:
+        fault = "is truncated; copy or download it again" if starts_like_npz else "is no .npz file; use numpy.savez"
+        raise GraphError(f"{file} {fault}.")
+    # opened here, because numpy would not close what it cannot read
+    with file.open("rb") as stream:
+        with parsing(file, ".npz file"):
+            arrays = np.load(stream, allow_pickle=False)
+        with arrays:
+            yield Archive(file, arrays)
+
+
 class Archive:
-    """An open `.npz` file; `names` are those of its arrays.
+    """The arrays of an open `.npz` file; `names` are theirs."""
 
-    Raises GraphError if the file is no `.npz`, or truncated.
-    """
-
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, arrays: NpzFile) -> None:
         self.file = file
-        with parsing(file, ".npz file"):
-            is_zip = zipfile.is_zipfile(file)
-            with file.open("rb") as stream:
-                starts_like_npz = stream.read(4) == b"PK\x03\x04"
-        if not is_zip:
-            fault = "is truncated; copy or download it again" if starts_like_npz else "is no .npz file; use numpy.savez"
-            raise GraphError(f"{file} {fault}.")
-        with parsing(file, ".npz file"):
-            self._arrays = np.load(file, allow_pickle=False)
-        self.names: tuple[str, ...] = tuple(self._arrays.files)
+        self.names: tuple[str, ...] = tuple(arrays.files)
+        self._arrays = arrays
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """Read an array. Raises GraphError if it is missing, damaged, or holds Python objects."""
@@ -75,15 +85,6 @@ class Archive:
             if "never unpickles" in str(error):
                 return LeftOut(str(error))
             raise
-
-    def close(self) -> None:
-        self._arrays.close()
-
-    def __enter__(self) -> Archive:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def whole_numbers(array: NDArray[Any], what: str) -> NDArray[Any]:

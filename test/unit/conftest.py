@@ -42,5 +42,10 @@ def nasty_graph(request: pytest.FixtureRequest) -> gnnc.Graph:
 
 
 @pytest.fixture
+def nasty_graphs() -> dict[str, gnnc.Graph]:
+    return NASTY
+
+
+@pytest.fixture
 def random_graph() -> gnnc.Graph:
     return NASTY["random"]

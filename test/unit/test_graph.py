@@ -351,7 +351,7 @@ def test_features_beside_a_graph_keep_the_rest_of_it() -> None:
         ((FEATURES[:2], ADJACENCY), "x has 2 rows, but num_nodes is 4; pass one row of x per node"),
         ((FEATURES, EDGES.tolist()), "edge_index is of type list; pass"),
         ((torch.ones(4, 4).to_sparse(), EDGES), "x is a sparse tensor; pass"),
-        (Data(adj_t=np.eye(3)), "adj_t is of type ndarray; pass edge_index or a sparse torch tensor"),
+        (Data(adj_t=np.eye(3), num_nodes=3), "adj_t is of type ndarray; pass edge_index or a sparse torch tensor"),
         (torch.ones(2, 3), "The graph is of type Tensor; pass"),
     ],
 )

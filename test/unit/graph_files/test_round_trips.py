@@ -83,7 +83,7 @@ def arrays_in_folder(graph: Graph, folder: Path) -> Path:
 
 def node_rows(graph: Graph, name: Callable[[int], str]) -> list[list[object]]:
     x, y = features(graph), as_numpy(graph.y).tolist()
-    split = ["train" if t else "val" if v else "test" for t, v, _ in zip(*(graph.attributes[m] for m in MASKS))]
+    split = ["train" if t else "val" if v else "test" for t, v in zip(graph.train_mask, graph.val_mask, strict=True)]
     header = ["id", "label", *(f"x{i}" for i in range(x.shape[1])), "split"]
     return [header, *([name(i), y[i], *x[i].tolist(), split[i]] for i in range(graph.num_nodes))]
 
@@ -143,6 +143,24 @@ def test_matrix_market(karate: Graph, tmp_path: Path, symmetry: str) -> None:
     assert np.array_equal(features(graph), features(karate))
     assert graph.node_ids == [f"v{i}" for i in range(34)]
     assert "edge_weight" not in graph.attributes
+
+
+@pytest.mark.parametrize(
+    ("symmetry", "expected"),
+    [
+        ("general", [0, 1, 0.5]),
+        ("symmetric", [0, 1, 0.5, 1, 0.5]),
+        ("skew-symmetric", [0, 1, 0.5, -1, -0.5]),
+    ],
+)
+def test_matrix_market_values(tmp_path: Path, symmetry: str, expected: list[float]) -> None:
+    text = f"%%MatrixMarket matrix coordinate real {symmetry}\n% comment\n\n3 3 3\n1 1 0\n2 1 1\n3 2 5e-1"
+    (tmp_path / "g.mtx.gz").write_bytes(gzip.compress(text.encode()))
+    graph = Graph.load(tmp_path / "g.mtx.gz")
+    assert as_numpy(graph.edge_weight).tolist() == expected
+    assert ends(graph).T.tolist() == [[0, 0], [1, 0], [2, 1], [0, 1], [1, 2]][: len(expected)]
+    (tmp_path / "empty.mtx").write_text(f"%%MatrixMarket matrix coordinate real {symmetry}\n3 3 0\n")
+    assert Graph.load(tmp_path / "empty.mtx").num_nodes == 3
 
 
 def test_directions(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from gnnc.dialects.gnn import (
     AddOp,
     AggregateOp,
     ConcatOp,
+    ConvBlockOp,
+    ConvOperation,
     DomainAttr,
     EdgeSetOp,
     EdgeSetType,
@@ -63,7 +65,7 @@ def width_of(value: SSAValue) -> int:
     return row_shape(value.type)[0]
 
 
-@dataclass
+@dataclass(repr=False)
 class RandomModel:
     """@structure makes four edge sets, two of them on the same edges, and in-degrees; @forward is drawn."""
 
@@ -88,6 +90,9 @@ class RandomModel:
         forward = FuncOp("forward", signature, Region(self.block), arg_attrs=ArrayAttr(attributes))
         declared = [WeightOp(name, tensor_on(None, tuple(w.shape), f64)) for name, w in self.weights.items()]
         self.module = ModuleOp([*declared, structure, forward])
+
+    def __repr__(self) -> str:
+        return str(self.module)
 
     def write_forward(self) -> None:
         steps = [self.activation, self.projection, self.sum, self.concatenation, self.scaling]
@@ -237,6 +242,16 @@ def split(module: ModuleOp, cost: CostKind, loads: int) -> ModuleOp:
     return module
 
 
+def check_layers(module: ModuleOp) -> None:
+    """One block a layer at most, in order, and in it the reductions of that layer alone: none runs twice."""
+    blocks = [op for op in module.walk() if isinstance(op, ConvBlockOp)]
+    layers = [block.layer_index for block in blocks]
+    assert layers == sorted(set(layers))
+    for block in blocks:
+        reductions = [op for op in block.body.block.ops if isinstance(op, ConvOperation)]
+        assert {op.layer_index for op in reductions} <= {block.layer_index}
+
+
 @settings(max_examples=150, deadline=None)
 @given(models(), graphs(), st.sampled_from(COSTS), st.sampled_from([1, 3, 30]))
 def test_blocks_compute_what_the_model_does(
@@ -249,6 +264,7 @@ def test_blocks_compute_what_the_model_does(
     inputs = {"edge_index": edge_index, **features}
     expected = run_model(model.module, inputs, model.weights, nodes)
     module = split(model.module, cost, loads)
+    check_layers(module)
     torch.testing.assert_close(run_model(module, inputs, model.weights, nodes), expected)
     executor = BatchedExecutor(module, model.weights)
     structure = executor.structure(inputs, nodes)
