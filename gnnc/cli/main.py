@@ -71,3 +71,7 @@ def show_warning(message: Warning | str, category: type[Warning], *_: Any, **__:
     if category is UserWarning and "is in training mode" in str(message):
         click.secho("note: ", fg="yellow", nl=False, err=True)
         click.echo(str(message), err=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -79,7 +79,8 @@ def _read_header(file: Path) -> Header:
         form, field, symmetry = words[2:]
         if form != "coordinate" or field not in FIELDS or symmetry not in SYMMETRIES:
             raise GraphError(
-                f"{file} is a matrix of kind '{form} {field} {symmetry}'; write a sparse one (coordinate) of real numbers."
+                f"{file} is a matrix of kind '{form} {field} {symmetry}'; write a sparse one, such as 'coordinate real "
+                "general'."
             )
         for line, content in enumerate(text, 2):
             if content.startswith("%") or not content.strip():

@@ -35,10 +35,10 @@ def read_array(file: Path) -> NDArray[Any]:
     """
     with parsing(file, ".npy file"):
         try:
-            # copy-on-write, because torch warns of arrays that cannot be written
-            return np.load(file, mmap_mode="c", allow_pickle=False)
+            # copy-on-write, because torch warns of arrays that cannot be written; numpy.load would open archives too
+            return np.lib.format.open_memmap(file, mode="c")
         except ValueError as error:
-            # how numpy says it of an array of objects, and of a file that is all pickle
-            if "Python objects" not in str(error) and "pickled" not in str(error):
+            # how numpy says it
+            if "Python objects" not in str(error):
                 raise
             raise GraphError(f"{file} holds Python objects, which gnnc never unpickles; save numbers.") from None

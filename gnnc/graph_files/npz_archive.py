@@ -53,7 +53,7 @@ class Archive:
             raise GraphError(f"{self.file} has no array {name!r}, only {', '.join(self.names) or 'nothing'}; add it.")
         with parsing(self.file, f".npz file at array {name!r}"):
             try:
-                array = self._arrays[name]
+                array: Any = self._arrays[name]
             except ValueError as error:
                 # numpy's advice; it has no other way of telling objects from damage
                 if "allow_pickle" not in str(error):

@@ -25,6 +25,27 @@ def test_the_complete_program_runs() -> None:
     assert result.stdout == "(34, 4)\n"
 
 
+def test_the_commands_from_files_to_files_work() -> None:
+    commands = [
+        line for block in blocks("") for line in block.splitlines() if re.match(r"gnnc (?!compile model)", line)
+    ]
+    assert [shlex.split(command)[1] for command in commands] == [
+        "compile",
+        "run",
+        "verify",
+        "verify",
+        "inspect",
+        "explain",
+    ]
+    for command in commands:
+        arguments = [sys.executable, "-m", "gnnc.cli.main", *shlex.split(command)[1:]]
+        result = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert (result.returncode, result.stderr) == (0, ""), command
+    header, *rows = (ROOT / "build" / "scores.csv").read_text().splitlines()
+    assert header == "id,score_0,score_1,score_2,score_3"
+    assert len(rows) == 34 and rows[0].startswith("member-00,")
+
+
 COMMANDS = [line for block in blocks("") for line in block.splitlines() if line.startswith("gnnc-opt ")]
 
 

@@ -320,6 +320,7 @@ MODELS: dict[str, type[nn.Module]] = {
     )
 }
 
+
 @cache
 def model_of(name: str) -> nn.Module:
     torch.manual_seed(0)

@@ -93,7 +93,9 @@ def assert_local(value: TracedValue, *, also_empty: bool = True) -> None:
     assert len(before) == len(value.outputs)
     for row in (0, ROWS - 1):
         fresh = random_rows(value, ROWS)
-        mixed = {v: t.index_copy(v.domain_axis, torch.tensor([row]), picked(fresh, [row])[v]) for v, t in tensors.items()}
+        mixed = {
+            v: t.index_copy(v.domain_axis, torch.tensor([row]), picked(fresh, [row])[v]) for v, t in tensors.items()
+        }
         others = [r for r in range(ROWS) if r != row]
         assert_rows(value, before, others, run(value, mixed), others)
     for rows in ([0], [4, 1], [3, 3, 5], [])[: 4 if also_empty else 3]:
@@ -367,7 +369,10 @@ def by_hand(name: str, *args: Any, result: Shape = (N,)) -> TracedValue:
         (by_hand("aten.lstm.input", *SEQUENCE, False, 1, 0.0, False, False, True), "from one node"),
         (by_hand("aten.lstm.input", *SEQUENCES[:1], *SEQUENCE[1:], False, 1, 0.0, False, False, True), "a state"),
         (by_hand("aten.lstm.input", *SEQUENCES, False, 1, 0.5, True, False, True), "is random"),
-        (by_hand("aten.gru.input", SEQUENCES[0], STATES[0], SEQUENCES[2], False, 1, 0.0, False, False, False), "from one"),
+        (
+            by_hand("aten.gru.input", SEQUENCES[0], STATES[0], SEQUENCES[2], False, 1, 0.0, False, False, False),
+            "from one",
+        ),
     ],
 )
 def test_calls_made_by_hand_are_refused(value: TracedValue, reason: str) -> None:
@@ -588,7 +593,9 @@ def test_picking(data: st.DataObject) -> None:
 @given(st.data())
 def test_einsum(data: st.DataObject) -> None:
     letters = {"a": 2, "b": 3, "n": N, "m": N}
-    terms = data.draw(st.lists(st.lists(st.sampled_from("abnm"), min_size=1, max_size=3, unique=True), min_size=1, max_size=2))
+    terms = data.draw(
+        st.lists(st.lists(st.sampled_from("abnm"), min_size=1, max_size=3, unique=True), min_size=1, max_size=2)
+    )
     used = sorted({letter for term in terms for letter in term})
     result = data.draw(st.lists(st.sampled_from(used), unique=True))
     equation = f"{','.join(''.join(term) for term in terms)}->{''.join(result)}"

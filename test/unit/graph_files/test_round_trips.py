@@ -3,8 +3,9 @@
 import csv
 import gzip
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,17 +37,17 @@ def sorted_edges(edges: np.ndarray) -> list[list[int]]:
 
 
 def own(graph: Graph, folder: Path) -> Path:
-    arrays = {name: as_numpy(array) for name, array in graph.attributes.items()}
+    arrays: dict[str, Any] = {name: as_numpy(array) for name, array in graph.attributes.items()}
     np.savez(folder / "g.npz", edge_index=ends(graph), **arrays)
     return folder / "g.npz"
 
 
 def adjacency_and_attributes(graph: Graph, folder: Path, adj: str = "adj_", attr: str = "attr_") -> Path:
-    arrays: dict[str, np.ndarray] = {}
+    arrays: dict[str, Any] = {}
     for prefix, matrix in ((adj, csr_array(adjacency(graph))), (attr, csr_array(features(graph)))):
         parts = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr, "shape": matrix.shape}
         arrays.update((prefix + name, np.asarray(part)) for name, part in parts.items())
-    masks = {name: as_numpy(graph.attributes[name]) for name in MASKS}
+    masks: dict[str, Any] = {name: as_numpy(graph.attributes[name]) for name in MASKS}
     # the published files have names in arrays of objects beside all this
     objects = np.array([{"a": 1}], dtype=object)
     np.savez(folder / "g.npz", labels=as_numpy(graph.y), class_names=objects, **arrays, **masks)
@@ -59,8 +60,8 @@ def dotted(graph: Graph, folder: Path) -> Path:
 
 def edge_list_npz(graph: Graph, folder: Path) -> Path:
     once = ends(graph)[:, ends(graph)[0] < ends(graph)[1]]
-    masks = {f"{name}s": np.stack([as_numpy(graph.attributes[name])] * 10) for name in MASKS}
-    arrays = {"node_features": features(graph), "node_labels": as_numpy(graph.y)}
+    masks: dict[str, Any] = {f"{name}s": np.stack([as_numpy(graph.attributes[name])] * 10) for name in MASKS}
+    arrays: dict[str, Any] = {"node_features": features(graph), "node_labels": as_numpy(graph.y)}
     np.savez(folder / "g.npz", edges=once.T, **arrays, **masks)
     return folder / "g.npz"
 
@@ -81,14 +82,14 @@ def arrays_in_folder(graph: Graph, folder: Path) -> Path:
     return folder
 
 
-def node_rows(graph: Graph, name: Callable[[int], str]) -> list[list[object]]:
+def node_rows(graph: Graph, name: Callable[[int], str]) -> list[list[Any]]:
     x, y = features(graph), as_numpy(graph.y).tolist()
     split = ["train" if t else "val" if v else "test" for t, v in zip(graph.train_mask, graph.val_mask, strict=True)]
-    header = ["id", "label", *(f"x{i}" for i in range(x.shape[1])), "split"]
+    header: list[Any] = ["id", "label", *(f"x{i}" for i in range(x.shape[1])), "split"]
     return [header, *([name(i), y[i], *x[i].tolist(), split[i]] for i in range(graph.num_nodes))]
 
 
-def write_csv(file: Path, rows: list[list[object]], delimiter: str = ",") -> None:
+def write_csv(file: Path, rows: Sequence[Sequence[object]], delimiter: str = ",") -> None:
     with file.open("w", newline="") as stream:
         csv.writer(stream, delimiter=delimiter).writerows(rows)
 
