@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import torch
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import PassFailedException
 
-from gnnc.errors import CaptureError, GnncError
+from gnnc.artifact import read_artifact
+from gnnc.errors import ArtifactError, CaptureError, GnncError
 from gnnc.frontend.lower import lower_model
 from gnnc.graph import Graph
 from gnnc.passes.analysis.cost_model import CostKind
@@ -63,9 +65,13 @@ def load(path: str | PathLike[str]) -> Program:
 
     Raises ArtifactError if it is damaged, incomplete, or of a newer format.
     """
-    from gnnc.artifact import load_program
-
-    return load_program(path)
+    contents = read_artifact(path)
+    try:
+        return Program(
+            contents.module, contents.weights, contents.inputs, contents.outputs, reference=contents.reference
+        )
+    except PassFailedException as error:
+        raise ArtifactError(f"{path} holds no program that can run ({error}): compile again") from None
 
 
 def run_passes(module: ModuleOp, cost: CostKind, loads: int) -> None:

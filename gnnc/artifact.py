@@ -16,6 +16,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -28,13 +29,13 @@ from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.utils.exceptions import ParseError, PassFailedException, VerifyException
+from xdsl.utils.exceptions import ParseError, VerifyException
 
 from gnnc import __version__
 from gnnc.dialects.gnn import GNN, WeightOp
 from gnnc.errors import ArtifactError
 from gnnc.frontend.inputs import ModelInput
-from gnnc.program import Program
+from gnnc.outputs import OutputStructure
 from gnnc.targets.torch_functions import dtype_of
 from gnnc.verification import Reference
 
@@ -42,8 +43,20 @@ FORMAT = 1
 MANIFEST, MODULE, WEIGHTS, REFERENCE = "manifest.json", "module.mlir", "weights.safetensors", "reference.safetensors"
 
 
-def save_program(program: Program, path: str | os.PathLike[str]) -> None:
-    """Writes a program as an artifact; an artifact that lies there already is replaced, anything else is not.
+@dataclass(frozen=True)
+class Contents:
+    """What an artifact holds: a program's module, its weights by symbol, its inputs, the structure of its outputs, and
+    reference rows if there are any."""
+
+    module: ModuleOp
+    weights: Mapping[str, torch.Tensor]
+    inputs: tuple[ModelInput, ...]
+    outputs: OutputStructure
+    reference: Reference | None
+
+
+def write_artifact(contents: Contents, path: str | os.PathLike[str]) -> None:
+    """Writes an artifact; one that lies there already is replaced, anything else is not.
 
     Raises ArtifactError if the place can't be written.
     """
@@ -55,7 +68,7 @@ def save_program(program: Program, path: str | os.PathLike[str]) -> None:
     except OSError as error:
         raise ArtifactError(f"{target} can't be written ({error.strerror}): give a path in a writable folder") from None
     try:
-        write_files(program, building)
+        write_files(contents, building)
         replace_folder(building, target)
     except OSError as error:
         raise ArtifactError(f"{target} can't be written: {error.strerror}") from None
@@ -72,21 +85,21 @@ def check_target(target: Path) -> None:
         raise ArtifactError(f"{target} can't be written: {folder} is no folder that you can write to")
 
 
-def write_files(program: Program, folder: Path) -> None:
+def write_files(contents: Contents, folder: Path) -> None:
     text = StringIO()
-    Printer(text, print_debuginfo=True).print_op(program.module)
+    Printer(text, print_debuginfo=True).print_op(contents.module)
     (folder / MODULE).write_text(text.getvalue(), encoding="utf-8")
-    write_tensors(program.weights, folder / WEIGHTS)
+    write_tensors(contents.weights, folder / WEIGHTS)
     files = [MODULE, WEIGHTS]
-    if program.reference is not None:
-        write_tensors(program.reference.tensors(), folder / REFERENCE)
+    if contents.reference is not None:
+        write_tensors(contents.reference.tensors(), folder / REFERENCE)
         files.append(REFERENCE)
     manifest: dict[str, Any] = {
         "format": FORMAT,
         "gnnc": __version__,
         "target": "gpu",
-        "inputs": [input_record(i) for i in program.inputs],
-        "outputs": program.outputs,
+        "inputs": [input_record(i) for i in contents.inputs],
+        "outputs": contents.outputs,
         "files": {name: file_hash(folder / name) for name in files},
     }
     (folder / MANIFEST).write_bytes(sealed(manifest))
@@ -109,7 +122,7 @@ def replace_folder(new: Path, target: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def load_program(path: str | os.PathLike[str]) -> Program:
+def read_artifact(path: str | os.PathLike[str]) -> Contents:
     """Reads an artifact. Raises ArtifactError if it is damaged, of a newer format, or none at all."""
     folder = Path(path)
     manifest = read_manifest(folder)
@@ -124,8 +137,8 @@ def load_program(path: str | os.PathLike[str]) -> Program:
     try:
         inputs = tuple(input_from(record) for record in manifest["inputs"])
         reference = Reference.of(read_tensors(folder / REFERENCE)) if REFERENCE in manifest["files"] else None
-        return Program(module, weights, inputs, manifest["outputs"], reference=reference)
-    except (KeyError, TypeError, AttributeError, ValueError, PassFailedException) as error:
+        return Contents(module, weights, inputs, manifest["outputs"], reference)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ArtifactError(f"{folder} holds no program that gnnc wrote ({error}): compile again") from None
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from xdsl.dialects.builtin import ModuleOp
 
+from gnnc.artifact import Contents, write_artifact
 from gnnc.errors import RunError
 from gnnc.frontend.inputs import ModelInput
 from gnnc.graph import Graph
@@ -147,9 +148,7 @@ class Program:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the program as an artifact, a folder from which `gnnc.load` reads it without the model's source."""
-        from gnnc.artifact import save_program
-
-        save_program(self, path)
+        write_artifact(Contents(self.module, self.weights, self.inputs, self.outputs, self.reference), path)
 
     @staticmethod
     def given_inputs(graph: Graph, x: Any = None) -> dict[str, Any]:

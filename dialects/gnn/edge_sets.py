@@ -83,8 +83,26 @@ class EdgeSetOp(GnnOperation):
             require_index(value, what)
 
 
+class SelfLoopOperation(EdgeSetOperation):
+    """An operation that takes out or adds self-loops, of edges within one node set."""
+
+    edges = operand_def(EdgeSetType)
+    result = result_def(EdgeSetType)
+
+    assembly_format = "$edges attr-dict `:` type($edges) `->` type($result)"
+
+    def __init__(self, edges: SSAValue, type: EdgeSetType):
+        super().__init__(operands=[edges], result_types=[type])
+
+    def verify_semantics(self) -> None:
+        self.verify_ends(self.edges)
+        type_ = edge_set_type(self.edges)
+        if type_.source != type_.target:
+            raise VerifyException("self-loops need one node set at both ends")
+
+
 @irdl_op_definition
-class WithoutLoopsOp(EdgeSetOperation):
+class WithoutLoopsOp(SelfLoopOperation):
     """The edges whose ends differ, in their order.
 
     ```mlir
@@ -93,23 +111,11 @@ class WithoutLoopsOp(EdgeSetOperation):
     """
 
     name = "gnn.without_loops"
-
-    edges = operand_def(EdgeSetType)
-    result = result_def(EdgeSetType)
-
     traits = traits_def(Pure())
-    assembly_format = "$edges attr-dict `:` type($edges) `->` type($result)"
-
-    def __init__(self, edges: SSAValue, type: EdgeSetType):
-        super().__init__(operands=[edges], result_types=[type])
-
-    def verify_semantics(self) -> None:
-        self.verify_ends(self.edges)
-        verify_one_node_set(edge_set_type(self.edges))
 
 
 @irdl_op_definition
-class WithLoopsOp(EdgeSetOperation):
+class WithLoopsOp(SelfLoopOperation):
     """The edges, and after them one edge from each node to itself, in the order of the nodes.
 
     ```mlir
@@ -118,24 +124,7 @@ class WithLoopsOp(EdgeSetOperation):
     """
 
     name = "gnn.with_loops"
-
-    edges = operand_def(EdgeSetType)
-    result = result_def(EdgeSetType)
-
     traits = traits_def(Pure())
-    assembly_format = "$edges attr-dict `:` type($edges) `->` type($result)"
-
-    def __init__(self, edges: SSAValue, type: EdgeSetType):
-        super().__init__(operands=[edges], result_types=[type])
-
-    def verify_semantics(self) -> None:
-        self.verify_ends(self.edges)
-        verify_one_node_set(edge_set_type(self.edges))
-
-
-def verify_one_node_set(type_: EdgeSetType) -> None:
-    if type_.source != type_.target:
-        raise VerifyException("self-loops need one node set at both ends")
 
 
 @irdl_op_definition

@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 @options.node_table
 @options.weights
 @click.option("--target", default="gpu", show_default=True, help="What runs the program: gpu (a CUDA device or a CPU).")
-@click.option(
-    "--cost",
-    type=click.Choice(["time", "bytes", "tensors"]),
-    default="time",
-    show_default=True,
-    help="What the cut between layers minimises.",
-)
+@options.cost
 @click.option(
     "--keep-reference", type=click.IntRange(0), default=0, metavar="N", help="Store the model's own rows for N nodes."
 )

@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 @options.graph
 @options.node_table
 @options.weights
-@click.option(
-    "--cost",
-    type=click.Choice(["time", "bytes", "tensors"]),
-    default="time",
-    show_default=True,
-    help="What the cut between layers minimises.",
-)
+@options.cost
 @options.json
 def command(
     model: str, graph_path: Path, node_table: Path | None, weights: Path | None, cost: CostKind, as_json: bool

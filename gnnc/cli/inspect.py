@@ -21,11 +21,12 @@ def command(artifact: Path, ir: bool, as_json: bool) -> None:
     gnnc inspect cora.gnnc
     gnnc inspect cora.gnnc --ir
     """
-    from gnnc.artifact import input_record, load_program
+    from gnnc.api import load
+    from gnnc.artifact import input_record
     from gnnc.explanation import explain_module
     from gnnc.outputs import output_names
 
-    program = load_program(artifact)
+    program = load(artifact)
     if ir:
         click.echo(str(program.module))
         return

@@ -28,6 +28,13 @@ graph = click.option(
 weights = click.option(
     "--weights", "-w", type=PATH, metavar="WEIGHTS", help="State dict of the model: .safetensors, or .pt."
 )
+cost = click.option(
+    "--cost",
+    type=click.Choice(["time", "bytes", "tensors"]),
+    default="time",
+    show_default=True,
+    help="What the cut between layers minimises.",
+)
 batch_size = click.option("--batch-size", type=int, metavar="N", help="Target nodes a batch.")
 device = click.option("--device", default="cpu", show_default=True, metavar="DEVICE", help="cpu or cuda.")
 

@@ -39,12 +39,12 @@ def command(
     gnnc run cora.gnnc --graph cora.npz -o embeddings.npy
     gnnc run out.gnnc -g edges.csv --node-table nodes.csv -o scores.csv --nodes ids.txt
     """
-    from gnnc.artifact import load_program
+    from gnnc.api import load
     from gnnc.output_files import check_output, read_node_list, write_outputs
     from gnnc.outputs import flatten, output_names
 
     check_output(output)
-    program = load_program(artifact)
+    program = load(artifact)
     graph = options.read_graph(graph_path, node_table)
     nodes = None if nodes_path is None else read_node_list(nodes_path, graph)
     result = program.run(graph=graph, nodes=nodes, batch_size=batch_size, device=device)

@@ -47,7 +47,7 @@ def command(
     gnnc verify cora.gnnc --graph cora.npz --model model.py:build --weights weights.pt
     gnnc verify cora.gnnc --graph cora.npz
     """
-    from gnnc.artifact import load_program
+    from gnnc.api import load
     from gnnc.errors import RunError
     from gnnc.model_files import load_model
     from gnnc.output_files import read_node_list
@@ -55,7 +55,7 @@ def command(
 
     if weights is not None and model_spec is None:
         raise RunError(f"--weights {weights} belongs to a model: give --model, too")
-    program = load_program(artifact)
+    program = load(artifact)
     graph = options.read_graph(graph_path, node_table)
     verification = program.verify(
         None if nodes_path is None else read_node_list(nodes_path, graph),

@@ -83,9 +83,11 @@ def refuse_failing(model: torch.nn.Module, arguments: dict[str, torch.Tensor], i
     except Exception as error:  # whatever the model raises
         line = user_line(error)
         widths = ", ".join(f"{i.key} {list(i.row_shape)}" for i in inputs if i.key != "edge_index")
+        reason = first_sentence(error)
         raise CaptureError(
-            f"{type(model).__name__} fails on rows as wide as the graph's ({widths}): {first_sentence(error)}"
-            f"{line and f' (in {line})'}; give the graph, or one like it, that the model was trained for"
+            f"{type(model).__name__} fails on rows as wide as the graph's ({widths}): {reason}"
+            f"{line and f' (in {line})'}; give the graph, or one like it, that the model was trained for",
+            reason,
         ) from error
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, TypeAlias
 
 import pytest
@@ -121,6 +120,7 @@ def assert_rows(
 
 # Examples, all captured in one model.
 
+Calls: TypeAlias = dict[tuple[str, int, bool], TracedValue]
 Forward: TypeAlias = Callable[["Weights", torch.Tensor, torch.Tensor], Any]
 
 WIDTH = 6
@@ -250,7 +250,7 @@ EXAMPLES: dict[str, Examples] = {
                            (lambda s, x, y: x.index_put((x[:, 0] > 0,), s.w[:1]), "fixed number"), (lambda s, x, y: x.index_put((ids(x)[:, 0],), y), "only a mask"), (lambda s, x, y: x.index_put((s.picks,), s.v), "only a mask"),
                            (lambda s, x, y: x.index_put((x > 0,), y[y > 0]), "different nodes")),
     "aten.select_scatter": both([lambda s, x, y: x.select_scatter(y[:, 0], 1, 2)], (lambda s, x, y: x.select_scatter(s.v, 0, 2), "writes over all")),
-    "aten.slice_scatter": both([lambda s, x, y: x.slice_scatter(y[:, :2], 1, 2, 4)], (lambda s, x, y: torch.ops.aten.slice_scatter(x, y, 0), "writes over all")),
+    "aten.slice_scatter": both([lambda s, x, y: x.slice_scatter(y[:, :2], 1, 2, 4)], (lambda s, x, y: x.slice_scatter(s.w[:2], 0, 0, 2), "writes over all")),
     "aten.embedding": both([lambda s, x, y: F.embedding(ids(x), s.table)], (lambda s, x, y: F.embedding(s.picks, x), "a table that differs")),
     "aten.pad": both([lambda s, x, y: F.pad(x, (1, 2)), lambda s, x, y: F.pad(x[:, None], (1, 1), mode="reflect"), lambda s, x, y: F.pad(x, (1, 1, 0, 0))], (lambda s, x, y: F.pad(x, (0, 0, 1, 0)), "pads over all"), (lambda s, x, y: F.pad(x.t(), (0, 1)), "pads over all")),
     "aten.prelu": both([lambda s, x, y: F.prelu(x, s.v), lambda s, x, y: F.prelu(x.t(), s.slope)]),
@@ -258,7 +258,7 @@ EXAMPLES: dict[str, Examples] = {
     "aten.cosine_similarity": both([lambda s, x, y: F.cosine_similarity(x, y), lambda s, x, y: F.cosine_similarity(x, s.v[None])], (lambda s, x, y: F.cosine_similarity(x, y, 0), "sums over all"), (lambda s, x, y: F.cosine_similarity(x[:, None], y[None], -1), "along another axis"), (lambda s, x, y: F.cosine_similarity(x, s.w[None, :1], 1), "sums over all")),
     "aten.rrelu": both([lambda s, x, y: F.rrelu(x)], (lambda s, x, y: F.rrelu(x, training=True), "is random")),
     "aten.fill": both([lambda s, x, y: torch.ops.aten.fill(x, s.v.sum())]),
-    "aten.copy": both([lambda s, x, y: torch.ops.aten.copy(x, y), lambda s, x, y: torch.ops.aten.copy(x, s.v)], (lambda s, x, y: torch.ops.aten.copy(x[None], y[:, None, :1]), "along another axis")),
+    "aten.copy": both([lambda s, x, y: torch.ops.aten.copy(x, y), lambda s, x, y: torch.ops.aten.copy(x, s.v)]),
     "aten.masked_fill": both([lambda s, x, y: x.masked_fill(y > 0, 2.0), lambda s, x, y: x.masked_fill(y > 0, s.slope.sum())]),
     "aten._to_copy": both([lambda s, x, y: x.double()]),
     "aten.type_as": both([lambda s, x, y: ids(x).type_as(y)]),
@@ -293,8 +293,8 @@ class AllExamples(Weights):
         return accepted + [EXAMPLES[name].refused[i][0](self, x, y) for name, i in REFUSED]
 
 
-@cache
-def calls() -> dict[tuple[str, int, bool], TracedValue]:
+@pytest.fixture(scope="module")
+def calls() -> Calls:
     """The call of every example, as the front end sees it: by name, place, and whether it is an accepted one."""
     torch.manual_seed(0)
     model = number_values(capture(AllExamples().eval(), INPUTS), INPUTS)
@@ -314,16 +314,16 @@ def test_every_rule_has_an_example() -> None:
 
 
 @pytest.mark.parametrize(("name", "place"), ACCEPTED)
-def test_what_is_accepted_is_local(name: str, place: int) -> None:
-    value = calls()[name, place, True]
+def test_what_is_accepted_is_local(name: str, place: int, calls: Calls) -> None:
+    value = calls[name, place, True]
     assert is_called(name, value)
     prove_rowwise(value)
     assert_local(value)
 
 
 @pytest.mark.parametrize(("name", "place"), REFUSED)
-def test_what_is_not_local_is_refused_with_its_reason(name: str, place: int) -> None:
-    value = calls()[name, place, False]
+def test_what_is_not_local_is_refused_with_its_reason(name: str, place: int, calls: Calls) -> None:
+    value = calls[name, place, False]
     assert is_called(name, value)
     with pytest.raises(NotRowwise, match=EXAMPLES[name].refused[place][1]):
         prove_rowwise(value)
@@ -422,7 +422,7 @@ MORE_ARGUMENTS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
 def test_what_torch_calls_pointwise_is_local(name: str) -> None:
     local = 0
     for dtype in (torch.float32, torch.int64):
-        for others in ((N, 3), (N, 1), (3,), (1, 3), (2, N, 3)):
+        for others in ((N, 3), (N, 1), (3,), (2, N, 3)):
             try:
                 value = pointwise_call(name, dtype, others)
             except (RuntimeError, TypeError, NotImplementedError):
@@ -437,7 +437,7 @@ def test_what_torch_calls_pointwise_is_local(name: str) -> None:
 
 # Any shape: the rule's verdict against the probe.
 
-searched = settings(max_examples=150, deadline=None, derandomize=True)
+searched = settings(max_examples=80, deadline=None, derandomize=True)
 
 
 @st.composite
