@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import inspect
 import itertools
+import os
 import re
 import sys
 import traceback
@@ -46,7 +47,8 @@ def load_model(spec: str, weights: str | PathLike[str] | None = None) -> torch.n
     place, name = _parts(spec)
     path = Path(place)
     is_file = path.suffix == ".py"
-    if is_file and not path.is_file():
+    # os.path, since in a folder that may not be entered Path.is_file raises
+    if is_file and not os.path.isfile(path):
         raise ModelError(f"{place} is not a file; check the path of the model.")
     folder = path.resolve().parent if is_file else Path.cwd()
     with _importable(folder), _own_siblings(folder) if is_file else nullcontext():
@@ -66,7 +68,7 @@ def load_weights(path: str | PathLike[str]) -> dict[str, Tensor]:
     Raises ModelError if the file is missing, damaged, holds code, or has no weights.
     """
     file = Path(path)
-    if not file.is_file():
+    if not os.path.isfile(file):
         raise ModelError(f"{file} is not a file; check the path of the weights.")
     suffix = file.suffix.lower()
     if suffix == ".safetensors":
@@ -246,6 +248,8 @@ def _read_safetensors(file: Path) -> dict[str, Tensor]:
     from safetensors.torch import load_file
 
     try:
+        # the library would call a file that may not be read missing
+        file.open("rb").close()
         return load_file(file)
     except Exception as error:
         # on damaged bytes the library raises nearly anything

@@ -38,7 +38,7 @@ def binding_time(value: TracedValue, times: dict[TracedValue, BindingTime], feat
         return BindingTime.WEIGHT
     asks_for_sizes = any(True for _ in sizes_in(value.args)) or bool(value.sizes)
     own = BindingTime.STRUCTURE if asks_for_sizes else BindingTime.WEIGHT
-    return max((times[operand] for operand in value.operands()), default=own)
+    return max([own, *(times[operand] for operand in value.operands())])
 
 
 def fold_weights(model: TracedModel, times: dict[TracedValue, BindingTime]) -> None:

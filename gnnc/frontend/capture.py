@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import os
 import sys
 import traceback
 import warnings
@@ -27,7 +28,7 @@ LARGEST_DIMENSION = 2**40
 CACHES = ("_cached_edge_index", "_cached_adj_t", "_cached_x", "_cached_h")
 
 # Folders of the frames that are never the model's, and of those that rarely are.
-TRACERS = (str(Path(torch.__file__).parent), str(Path(__file__).parents[1]), "<")
+TRACERS = (f"{Path(torch.__file__).parent}{os.sep}", f"{Path(__file__).parents[1]}{os.sep}", "<")
 INSTALLED = (str(Path(contextlib.__file__).parent), str(Path(torch.__file__).parents[1]))
 
 

@@ -263,7 +263,7 @@ class FunctionEmitter:
         return entry(value, self)
 
     def generic_kind(self, call: TracedValue) -> type[RowwiseOp] | type[WholeGraphOp]:
-        """The general operation for an ATen call: row-wise if that is proved; what happens otherwise, a function says."""
+        """The general operation for an ATen call: row-wise if that is proved; otherwise each function decides."""
         try:
             prove_rowwise(call)
         except NotRowwise as reason:

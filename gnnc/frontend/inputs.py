@@ -24,7 +24,7 @@ ALIASES = {
     "edge_index": ("edge_index", "edges", "edge_list", "ei"),
 }
 
-# Sizes of the synthetic graph: different from each other and from usual widths, and at least 2 (torch specialises 0 and 1).
+# Sizes of the synthetic graph: different from each other and from usual widths; torch would specialise 0 and 1.
 TRACE_NODES = 11
 TRACE_EDGES = 23
 
@@ -33,8 +33,8 @@ TRACE_EDGES = 23
 class ModelInput:
     """One tensor argument of forward.
 
-    `key` is the graph's name for it, `domain` is "nodes" or "edges", `axis` the axis that runs over them, `row_shape` the
-    other sizes.
+    `key` is the graph's name for it, `domain` is "nodes" or "edges", `axis` the axis that runs over them, `row_shape`
+    the other sizes.
     """
 
     parameter: str

@@ -1,8 +1,8 @@
 """The proof that an ATen operator is row-wise: every row of its results depends on the same row of its operands alone.
 
 Two things prove it: torch's own tag `pointwise`, with operands whose domain axes line up; or a rule of the table below,
-which looks at the axes an operator works on. Keeping the domain axis is no proof: attention over all nodes keeps it too.
-What has no rule is refused by name.
+which looks at the axes an operator works on. Keeping the domain axis is no proof: attention over all nodes keeps it
+too. What has no rule is refused by name.
 """
 
 from __future__ import annotations
@@ -54,6 +54,8 @@ def prove_rowwise(value: TracedValue) -> None:
     if rule is None:
         raise NotRowwise("is not known to keep rows apart, and may mix the rows of different nodes")
     rule(call)
+    if not value.outputs:
+        raise NotRowwise("gives no tensor")
     for shape, _ in value.outputs:
         check_result(shape, call.domain)
 
@@ -137,7 +139,7 @@ def aligned(call: Call) -> None:
 
 
 def line_up(values: Iterable[TracedValue]) -> None:
-    """Values that are broadcast with each other must have their rows, if any, on the same axis, counted from the end."""
+    """Values broadcast with each other must have their rows, if any, on the same axis, counted from the end."""
     values = list(values)
     positions = {len(v.shape) - v.domain_axis for v in values if v.sizes}
     if len(positions) > 1:

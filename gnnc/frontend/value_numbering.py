@@ -1,8 +1,8 @@
 """From torch's traced graph to values without duplicates (value numbering), sizes with one name each.
 
-Every GCN or GAT layer rebuilds self-loops and normalisation, each time with sizes of its own (u0, u1, …). Equal calls on
-equal values are one value; where they made new sizes, the later size is renamed to the earlier one, so that all layers
-speak of the same edge set.
+Every GCN or GAT layer rebuilds self-loops and normalisation, each time with sizes of its own (u0, u1, …). Equal calls
+on equal values are one value; where they made new sizes, the later size is renamed to the earlier one, so that all
+layers speak of the same edge set.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ RESHAPES = frozenset({"aten.view.default", "aten._unsafe_view.default", "aten.ex
 # Operators that only check something, or that torch leaves behind while tracing.
 CHECKS = ("aten._assert", "aten.sym_constrain_range", "aten._functional_assert")
 
-# Operators that take shape and type from their operand and nothing else: name -> the value they fill with, or where it is.
+# Operators that take shape and type from their operand and nothing else, and the value they fill with, or where it is.
 FILLS: dict[str, float | str] = {
     "aten.new_zeros.default": 0,
     "aten.new_ones.default": 1,

@@ -9,6 +9,7 @@ from pathlib import Path
 from gnnc.errors import GraphError
 from gnnc.graph_files import csv_edges, csv_nodes, folder, matrix_market, npz
 from gnnc.graph_files.contents import Entries, LeftOut
+from gnnc.graph_files.faults import parsing
 
 __all__ = ["Entries", "LeftOut", "read"]
 
@@ -60,7 +61,9 @@ def suffix_of(path: Path) -> str:
 
 
 def _of_folder(path: Path, node_table: Path | None) -> Entries:
-    pickles = sorted(file.name for file in path.iterdir() if PLANETOID.fullmatch(file.name))
+    with parsing(path, "folder"):
+        names = os.listdir(path)
+    pickles = sorted(name for name in names if PLANETOID.fullmatch(name))
     if pickles:
         raise GraphError(f"{path / pickles[0]} {PICKLE}.")
     if (path / folder.ARRAYS).is_file() or (path / folder.MATRIX).is_file():

@@ -90,6 +90,77 @@ func.func @structure(%i: tensor<2x?xi64, #gnn.on<edges "e">> {gnn.name = "edge_i
   func.return %e, %f : !edges, !edges
 }
 
+// No softmax: the maximum is fetched through another set.
+func.func @forward(%x: !nodes {gnn.name = "x"}, %e: !edges {gnn.structure = 0 : i64}, %f: !edges {gnn.structure = 1 : i64}) -> !nodes {
+  %zeros = gnn.fill 0 : i64 -> !nodes
+  %eps = gnn.constant 1.0e-16 : f64 -> tensor<f64>
+  %m = gnn.gather %x at source of %e : !nodes, !edges -> !scores
+  %max = gnn.scatter max %m into %zeros at target of %e : !scores, !nodes, !edges
+  %shift = gnn.gather %max at target of %f : !nodes, !edges -> !scores
+  %shifted = gnn.sub %m, %shift : !scores, !scores -> !scores
+  %exp = gnn.exp %shifted : !scores
+  %sum = gnn.scatter sum %exp into %zeros with_init at target of %e : !scores, !nodes, !edges
+  %sum_eps = gnn.add %sum, %eps : !nodes, tensor<f64> -> !nodes
+  %total = gnn.gather %sum_eps at target of %e : !nodes, !edges -> !scores
+  %alpha = gnn.div %exp, %total : !scores, !scores -> !scores
+  %y = gnn.scatter sum %alpha into %zeros with_init at target of %e : !scores, !nodes, !edges
+  func.return %y : !nodes
+}
+
+// CHECK-LABEL: func.func @forward(
+// CHECK-NOT:   gnn.edge_softmax
+// CHECK:       gnn.div %exp, %total :
+// CHECK-NOT:   gnn.edge_softmax
+// CHECK:       func.return %y
+
+// -----
+
+!nodes = tensor<?x2xf32, #gnn.on<nodes "n">>
+!scores = tensor<?x2xf32, #gnn.on<edges "e">>
+!edges = !gnn.edges<"e", "n" -> "n">
+
+func.func @structure(%i: tensor<2x?xi64, #gnn.on<edges "e">> {gnn.name = "edge_index"}) -> (!edges, !edges) {
+  %e = gnn.relation %i : tensor<2x?xi64, #gnn.on<edges "e">> -> !edges
+  %f = gnn.reverse %e : !edges -> !edges
+  func.return %e, %f : !edges, !edges
+}
+
+// No softmax: the maximum is that of other scores.
+func.func @forward(%x: !nodes {gnn.name = "x"}, %e: !edges {gnn.structure = 0 : i64}, %f: !edges {gnn.structure = 1 : i64}) -> !nodes {
+  %zeros = gnn.fill 0 : i64 -> !nodes
+  %eps = gnn.constant 1.0e-16 : f64 -> tensor<f64>
+  %m = gnn.gather %x at source of %e : !nodes, !edges -> !scores
+  %other = gnn.gather %x at target of %e : !nodes, !edges -> !scores
+  %max = gnn.scatter max %other into %zeros at target of %e : !scores, !nodes, !edges
+  %shift = gnn.gather %max at target of %e : !nodes, !edges -> !scores
+  %shifted = gnn.sub %m, %shift : !scores, !scores -> !scores
+  %exp = gnn.exp %shifted : !scores
+  %sum = gnn.scatter sum %exp into %zeros with_init at target of %e : !scores, !nodes, !edges
+  %sum_eps = gnn.add %sum, %eps : !nodes, tensor<f64> -> !nodes
+  %total = gnn.gather %sum_eps at target of %e : !nodes, !edges -> !scores
+  %alpha = gnn.div %exp, %total : !scores, !scores -> !scores
+  %y = gnn.scatter sum %alpha into %zeros with_init at target of %e : !scores, !nodes, !edges
+  func.return %y : !nodes
+}
+
+// CHECK-LABEL: func.func @forward(
+// CHECK-NOT:   gnn.edge_softmax
+// CHECK:       gnn.div %exp, %total :
+// CHECK-NOT:   gnn.edge_softmax
+// CHECK:       func.return %y
+
+// -----
+
+!nodes = tensor<?x2xf32, #gnn.on<nodes "n">>
+!scores = tensor<?x2xf32, #gnn.on<edges "e">>
+!edges = !gnn.edges<"e", "n" -> "n">
+
+func.func @structure(%i: tensor<2x?xi64, #gnn.on<edges "e">> {gnn.name = "edge_index"}) -> (!edges, !edges) {
+  %e = gnn.relation %i : tensor<2x?xi64, #gnn.on<edges "e">> -> !edges
+  %f = gnn.reverse %e : !edges -> !edges
+  func.return %e, %f : !edges, !edges
+}
+
 // No softmax: the maximum is taken at the other end.
 func.func @forward(%x: !nodes {gnn.name = "x"}, %e: !edges {gnn.structure = 0 : i64}, %f: !edges {gnn.structure = 1 : i64}) -> !nodes {
   %zeros = gnn.fill 0 : i64 -> !nodes

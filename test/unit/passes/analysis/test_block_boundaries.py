@@ -70,6 +70,21 @@ def test_result_of_an_early_layer_is_kept(parse_model: Parse) -> None:
     assert boundaries(model, "time", 8) == [["x"], ["r1"]]
 
 
+def test_what_is_stored_stays_at_hand(parse_model: Parse) -> None:
+    model = parse_model("""!n {
+      %m1 = gnn.gather %x at source of %e : !n, !e -> !m
+      %h1 = gnn.aggregate sum %m1 at target of %e : !m, !e -> !n
+      %r1 = gnn.relu %h1 : !n
+      %m2 = gnn.gather %r1 at source of %e : !n, !e -> !m
+      %h2 = gnn.aggregate sum %m2 at target of %e : !m, !e -> !n
+      %m3 = gnn.gather %h2 at source of %e : !n, !e -> !m
+      %h3 = gnn.aggregate sum %m3 at target of %e : !m, !e -> !n
+      %y = gnn.add %h3, %r1 : !n, !n -> !n
+      func.return %y : !n
+    }""")
+    assert boundaries(model, "time", 8) == [["x"], ["r1"], ["r1", "h2"]]
+
+
 def test_uses_by_layer_and_by_end(parse_model: Parse) -> None:
     model = parse_model("""!n {
       %a = gnn.gather %x at source of %e : !n, !e -> !m
