@@ -193,8 +193,12 @@ class FunctionEmitter:
             type_ = tensor_type(tuple(argument.tensor.shape), argument.tensor.dtype, {})
             return self.insert(LoadWeightOp(self.module.weight_name(argument), type_)).results[0]
         if isinstance(argument, TracedValue) and argument.op == "fill" and argument.domain is not None:
+            self.size_is_known(argument.domain)
             return self.insert(FillOp(argument.args[0], self.type_of(argument))).results[0]
         return self.provide_other(argument)
+
+    def size_is_known(self, size: Size) -> None:
+        """Sees to it that the rows of a domain exist before they are counted or filled."""
 
     def check_count(self, size: Size) -> None:
         """A size in arithmetic must be that of a set of rows which the graph alone decides."""
@@ -312,15 +316,18 @@ class StructureEmitter(FunctionEmitter):
         if isinstance(argument, EdgeSet):
             return self.edge_set(argument)
         if isinstance(argument, Size):
-            origin = self.module.origin(argument)
-            if origin is not None and origin.op != "input":
-                self.operand(origin)
+            self.size_is_known(argument)
             return self.insert(CountOp(self.module.domains[argument])).results[0]
         assert isinstance(argument, TracedValue)
         for operand in emitted_operands(argument):
             self.operand(operand)
         self.emit(argument)
         return self.known[argument]
+
+    def size_is_known(self, size: Size) -> None:
+        origin = self.module.origin(size)
+        if origin is not None and origin.op != "input":
+            self.operand(origin)
 
     def edge_set(self, edges: EdgeSet) -> SSAValue:
         names = [self.module.domains[s].set_name for s in (edges.domain, edges.source_nodes, edges.target_nodes)]

@@ -65,14 +65,15 @@ def activation(operation: type[ReluOp] | type[SigmoidOp] | type[TanhOp] | type[E
 
 
 def leaky_relu(value: TracedValue, b: Builder) -> Operation:
-    slope = value.args[1] if len(value.args) > 1 else 0.01
-    return LeakyReluOp(b.operand(value.args[0]), float(slope))
+    input, *slope = value.args
+    return LeakyReluOp(b.operand(input), float(slope[0]) if slope else 0.01)
 
 
 def elu(value: TracedValue, b: Builder) -> Operation | None:
-    if len(value.args) > 2:
+    input, *alpha = value.args
+    if len(alpha) > 1:
         return None
-    return EluOp(b.operand(value.args[0]), float(value.args[1]) if len(value.args) > 1 else 1.0)
+    return EluOp(b.operand(input), float(alpha[0]) if alpha else 1.0)
 
 
 def linear(value: TracedValue, b: Builder) -> Operation | None:

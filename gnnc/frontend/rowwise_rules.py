@@ -62,9 +62,8 @@ def prove_rowwise(value: TracedValue) -> None:
 
 def rule_of(name: str) -> Rule | None:
     """The rule for an operator: its entry in the table, or what torch's tag says."""
-    overload = operator_of(name)
-    entry = TABLE.get(name) or TABLE.get(name.removesuffix(f".{overload._overloadname}"))
-    if entry is None and torch.Tag.pointwise in overload.tags and not is_random(name):
+    entry = TABLE.get(name) or TABLE.get(name.rpartition(".")[0])
+    if entry is None and torch.Tag.pointwise in operator_of(name).tags and not is_random(name):
         return aligned
     return entry
 
@@ -83,8 +82,8 @@ def check_result(shape: Shape, domain: Size) -> None:
         raise NotRowwise("makes a value that does not have one row for each of the operands'")
 
 
-def operator_of(name: str) -> torch._ops.OpOverload[..., Any]:
-    """The operator called `aten.linear.default`."""
+def operator_of(name: str) -> Any:
+    """torch's operator called `aten.linear.default`."""
     namespace, op, overload = name.split(".")
     return getattr(getattr(getattr(torch.ops, namespace), op), overload)
 

@@ -184,7 +184,7 @@ class _Numbering:
 
     def size(self, expression: sympy.Expr) -> int | Size:
         if expression not in self.size_names:
-            simple = expression.xreplace(self.renamed) if self.renamed else expression
+            simple: Any = expression.xreplace(self.renamed) if self.renamed else expression
             self.size_names[expression] = int(simple) if simple.is_Integer else self.new_size(simple)
         return self.size_names[expression]
 

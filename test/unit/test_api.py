@@ -14,6 +14,7 @@ import torch
 from torch_geometric.data import Data
 from torch_geometric.nn import GATConv, GCNConv, GPSConv, SGConv
 from torch_geometric.nn.models import GAT, GCN, GIN, GraphSAGE
+from torch_geometric.utils import add_self_loops
 
 import gnnc
 from benchmarks.splitting import CountMatmulRows
@@ -121,6 +122,20 @@ def test_a_model_without_convs(random_graph: gnnc.Graph) -> None:
 
     model = RowWise().eval()
     assert_equal(gnnc.compile(model, random_graph).run(batch_size=4), eager(model, random_graph))
+
+
+def test_degrees_counted_over_added_loops(nasty_graph: gnnc.Graph) -> None:
+    """The counted ones are filled on an edge set that has to exist first."""
+
+    class ScaledByDegree(torch.nn.Module):
+        def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
+            edges, _ = add_self_loops(edge_index, num_nodes=x.size(0))
+            degree = x.new_zeros(x.size(0)).scatter_add(0, edges[1], x.new_ones(edges.size(1)))
+            scaled = x * degree.view(-1, 1)
+            return torch.zeros_like(scaled).index_add(0, edges[1], scaled[edges[0]])
+
+    model = ScaledByDegree().eval()
+    assert_equal(gnnc.compile(model, nasty_graph).run(batch_size=3), eager(model, nasty_graph))
 
 
 def test_training_mode_is_said_and_left_as_it_was(random_graph: gnnc.Graph) -> None:

@@ -81,7 +81,9 @@ MIXING: dict[str, Refusal] = {
         lambda s, x, edge_index: x - x.sum(()), "aten.sum.dim_IntList", "sums over all"
     ),
     "whole norm": refused(
-        lambda s, x, edge_index: x / x.norm(), "aten.linalg_vector_norm.default", "takes the norm over all"
+        lambda s, x, edge_index: x / torch.linalg.vector_norm(x),
+        "aten.linalg_vector_norm.default",
+        "takes the norm over all",
     ),
     "norm over nodes": refused(
         lambda s, x, edge_index: F.normalize(x, dim=0), "aten.linalg_vector_norm.default", "over all nodes"
@@ -188,7 +190,7 @@ CHOOSING: dict[str, Refusal] = {
         lambda s, x, edge_index: x[(x @ s.weight[0]).topk(2)[1]], "aten.topk.default", "over all nodes"
     ),
     "distinct values": refused(
-        lambda s, x, edge_index: torch.unique(x), "aten._unique2.default", "not known to keep rows apart"
+        lambda s, x, edge_index: x.unique(), "aten._unique2.default", "not known to keep rows apart"
     ),
     "places of values": refused(
         lambda s, x, edge_index: x.nonzero().float(), "aten.nonzero.default", "not known to keep rows apart"
@@ -290,7 +292,7 @@ CAPTURE: dict[str, Refusal] = {
         NOT_CAPTURED,
         "",
     ),
-    "its own error": refused(lambda s, x, edge_index: x.nothing, NOT_CAPTURED, "AttributeError: .*nothing"),
+    "its own error": refused(lambda s, x, edge_index: s.nothing, NOT_CAPTURED, "AttributeError: .*nothing"),
     "state": refused(lambda s, x, edge_index: x + s.calls.add_(1), NOT_CAPTURED, "changes its buffers calls"),
     "state by index": refused(
         lambda s, x, edge_index: x + s.calls.fill_(2.0), NOT_CAPTURED, "changes its buffers calls"

@@ -160,6 +160,14 @@ def cube(x: torch.Tensor) -> torch.Tensor:
     return x.view(-1, 2, 3)
 
 
+def matrix_norm(x: torch.Tensor, dim: int | None = None) -> torch.Tensor:
+    return torch.linalg.norm(x, dim=dim)
+
+
+def parts(x: torch.Tensor, sizes: Any) -> tuple[torch.Tensor, ...]:
+    return torch.split(x, sizes, 1)
+
+
 def ids(x: torch.Tensor) -> torch.Tensor:
     return x.long()
 
@@ -325,12 +333,12 @@ EXAMPLES: dict[str, Examples] = {
     "aten.std.dim": both([lambda s, x, y: x.std(1)], (lambda s, x, y: x.std(0), "deviation over all")),
     "aten.logsumexp": both([lambda s, x, y: x.logsumexp(1)], (lambda s, x, y: x.logsumexp(0), "sums over all")),
     "aten.linalg_vector_norm": both(
-        [lambda s, x, y: x.norm(dim=1)],
-        (lambda s, x, y: x.norm(dim=0), "norm over all"),
-        (lambda s, x, y: x.norm(), "norm over all"),
+        [lambda s, x, y: torch.linalg.vector_norm(x, dim=1)],
+        (lambda s, x, y: torch.linalg.vector_norm(x, dim=0), "norm over all"),
+        (lambda s, x, y: torch.linalg.vector_norm(x), "norm over all"),
     ),
     "aten.linalg_norm": both(
-        [lambda s, x, y: torch.linalg.norm(x, dim=1)], (lambda s, x, y: torch.linalg.norm(x), "norm over all")
+        [lambda s, x, y: matrix_norm(x, dim=1)], (lambda s, x, y: matrix_norm(x), "norm over all")
     ),
     "aten.softmax.int": both(
         [lambda s, x, y: x.softmax(1), lambda s, x, y: x.t().softmax(0, dtype=torch.float64)],
@@ -366,9 +374,9 @@ EXAMPLES: dict[str, Examples] = {
     "aten.topk": both([lambda s, x, y: x.topk(2)[0]], (lambda s, x, y: x.topk(2, 0)[0], "largest over all")),
     "aten.select.int": both([lambda s, x, y: x.select(1, 2)], (lambda s, x, y: x[0], "picks one over all")),
     "aten.slice.Tensor": both([lambda s, x, y: x[:, 1:4:2]], (lambda s, x, y: x[:2], "cuts over all")),
-    "aten.split.Tensor": both([lambda s, x, y: x.split(2, 1)[1]]),
+    "aten.split.Tensor": both([lambda s, x, y: parts(x, 2)[1]]),
     "aten.split_with_sizes": both(
-        [lambda s, x, y: x.split([1, 5], 1)[1]],
+        [lambda s, x, y: parts(x, [1, 5])[1]],
         (lambda s, x, y: torch.ops.aten.split_with_sizes(x, [x.size(0)], 0)[0], "splits over all"),
     ),
     "aten.unbind.int": both([lambda s, x, y: x.unbind(1)[3]]),
@@ -597,7 +605,7 @@ POINTWISE = sorted(name for name in OPERATORS if torch.Tag.pointwise in operator
 def pointwise_call(name: str, dtype: torch.dtype, others: Shape) -> TracedValue:
     """The operator on one value with rows and others of a given shape."""
     arguments: list[Any] = []
-    for parameter in operator_of(name)._schema.arguments:  # pyright: ignore[reportPrivateUsage] # as in the rules
+    for parameter in operator_of(name)._schema.arguments:
         kind = str(parameter.type)
         if kind in ("Tensor", "Optional[Tensor]"):
             shape = others if any(isinstance(a, TracedValue) for a in arguments) else (N, 3)
