@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 import torch
 
 import gnnc
+
+# The tests run in several processes, and small operations wait for threads much longer than they compute.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+torch.set_num_threads(1)
 
 WIDTH = 10
 

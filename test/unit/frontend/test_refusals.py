@@ -53,6 +53,14 @@ def neighbors(x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
     return torch.zeros_like(x).index_add(0, edge_index[1], x[edge_index[0]])
 
 
+def norm(x: torch.Tensor) -> torch.Tensor:
+    return torch.linalg.vector_norm(x)
+
+
+def distinct(x: torch.Tensor) -> torch.Tensor:
+    return torch.unique(x)
+
+
 NOT_CAPTURED = None
 
 MIXING: dict[str, Refusal] = {
@@ -81,7 +89,7 @@ MIXING: dict[str, Refusal] = {
         lambda s, x, edge_index: x - x.sum(()), "aten.sum.dim_IntList", "sums over all"
     ),
     "whole norm": refused(
-        lambda s, x, edge_index: x / torch.linalg.vector_norm(x),
+        lambda s, x, edge_index: x / norm(x),
         "aten.linalg_vector_norm.default",
         "takes the norm over all",
     ),
@@ -190,7 +198,7 @@ CHOOSING: dict[str, Refusal] = {
         lambda s, x, edge_index: x[(x @ s.weight[0]).topk(2)[1]], "aten.topk.default", "over all nodes"
     ),
     "distinct values": refused(
-        lambda s, x, edge_index: x.unique(), "aten._unique2.default", "not known to keep rows apart"
+        lambda s, x, edge_index: distinct(x), "aten._unique2.default", "not known to keep rows apart"
     ),
     "places of values": refused(
         lambda s, x, edge_index: x.nonzero().float(), "aten.nonzero.default", "not known to keep rows apart"
