@@ -1,6 +1,6 @@
 """Writes docs/reference.md from the docstrings of types, operations and passes.
 
-    python docs/generate_reference.py
+python docs/generate_reference.py
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Compile a trained GCN for Cora, run it in batches, and check it against the model itself.
 
-    python examples/cora_gcn.py
+python examples/cora_gcn.py
 """
 
 from __future__ import annotations

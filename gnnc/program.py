@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,8 @@ from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.verification import DEFAULT_TOLERANCE, Reference, Verification, compare, eager_outputs, hash_of
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from gnnc.graph import GraphLike
 
 
@@ -184,7 +187,7 @@ def node_ids(nodes: Any, count: int) -> torch.Tensor:
     """Node ids as an int64 tensor. Raises RunError, naming the first that is no node of the graph."""
     if not isinstance(nodes, np.ndarray | torch.Tensor):
         nodes = np.asarray(nodes)
-    ids = torch.as_tensor(nodes).detach().cpu()
+    ids = as_tensor(nodes)
     if ids.dim() != 1:
         raise RunError(f"nodes has shape {list(ids.shape)}: give a one-dimensional array of node ids")
     if ids.numel() == 0:
@@ -199,11 +202,19 @@ def node_ids(nodes: Any, count: int) -> torch.Tensor:
     return ids
 
 
+def as_tensor(array: NDArray[Any] | torch.Tensor) -> torch.Tensor:
+    """A tensor on the host that shares the array's memory where it can; it is only read."""
+    with warnings.catch_warnings():
+        # memory-mapped files are read-only, and torch warns of what would happen if one wrote to them
+        warnings.filterwarnings("ignore", "The given NumPy array is not writable", UserWarning)
+        return torch.as_tensor(array).detach().cpu()
+
+
 def checked_input(expected: ModelInput, value: Any, nodes: int) -> torch.Tensor:
     """One input as a tensor on the host. Raises RunError naming it if its shape or type differs."""
     if not isinstance(value, np.ndarray | torch.Tensor):
         raise RunError(f"{expected.key} is a {type(value).__name__}: give a numpy array or a torch tensor")
-    tensor = torch.as_tensor(value).detach().cpu()
+    tensor = as_tensor(value)
     shape = (*tensor.shape[: expected.axis], *tensor.shape[expected.axis + 1 :])
     if tensor.dim() != len(expected.row_shape) + 1 or shape != expected.row_shape:
         sizes = [str(size) for size in expected.row_shape]

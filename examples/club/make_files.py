@@ -1,6 +1,6 @@
 """Makes the files of this folder: two CSV files with string ids, and trained weights as a state dict.
 
-    python examples/club/make_files.py
+python examples/club/make_files.py
 """
 
 from __future__ import annotations

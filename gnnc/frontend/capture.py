@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import logging
 import os
@@ -80,7 +81,7 @@ def refuse_failing(model: torch.nn.Module, arguments: dict[str, torch.Tensor], i
     """Where the model itself fails on inputs like the graph's, capture is not to blame."""
     try:
         with tracing_conditions():
-            model(**arguments)
+            copy.deepcopy(model)(**arguments)  # the run may change buffers
     except Exception as error:  # whatever the model raises
         line = user_line(error)
         widths = ", ".join(f"{i.key} {list(i.row_shape)}" for i in inputs if i.key != "edge_index")

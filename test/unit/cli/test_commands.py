@@ -102,6 +102,15 @@ def test_some_nodes_by_id_and_by_number(run: Run, club: Path) -> None:
     np.testing.assert_allclose(np.load("some.npy"), expected_scores()[[33, 2]], rtol=1e-4, atol=1e-4)
 
 
+def test_a_folder_of_mapped_arrays(run: Run, club: Path) -> None:
+    graph = gnnc.Graph.load(CLUB)
+    Path("arrays").mkdir()
+    np.save("arrays/x.npy", np.asarray(graph.x))
+    np.save("arrays/edge_index.npy", np.asarray(graph.edge_index))
+    assert run("run", club, "--graph", "arrays", "-o", "out.npy", "--batch-size", 5) == (0, "out.npy\n", "")
+    np.testing.assert_allclose(np.load("out.npy"), expected_scores(), rtol=1e-4, atol=1e-4)
+
+
 def test_several_outputs_go_into_an_npz(run: Run, tmp_path: Path) -> None:
     (tmp_path / "two.py").write_text(
         "import torch\n"

@@ -579,6 +579,8 @@ def by_hand(name: str, *args: Any, result: Shape = (N,)) -> TracedValue:
         (by_hand("aten.matmul.default", operand((N, 2, 3)), operand((7, 3, 2))), "a matrix of its own"),
         (by_hand("aten.einsum.default", "nf,nf->nf", (operand((N, 3)), operand((7, 3)))), "a fixed number"),
         (by_hand("aten.bernoulli.default", operand((N,))), "is random"),
+        (by_hand("aten.permute.default", operand((N, 3)), (1, 0), result=(3, 5)), "does not have one row"),
+        (by_hand("aten.permute.default", operand((N, 3)), (1, 0), result=(3, M)), "does not have one row"),
         (TracedValue("aten.equal.default", "", (operand((N,)), operand((N,))), {}, ()), "no tensor"),
         (by_hand("aten.native_dropout.default", operand((N,)), 0.5, True), "is random"),
         (by_hand("aten.gather.default", operand((5, 3)), 1, operand((N, 2), LONG)), "does not go with the rows"),
