@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
 from gnnc.artifact import read_artifact
-from gnnc.errors import ArtifactError, CaptureError, GnncError
+from gnnc.errors import ArtifactError, CaptureError, GnncError, GraphError
 from gnnc.frontend.lower import lower_model
 from gnnc.graph import Graph
 from gnnc.passes.analysis.cost_model import CostKind
@@ -29,7 +29,7 @@ __all__ = ["Program", "compile", "load"]
 
 def compile(
     model: torch.nn.Module,
-    graph: GraphLike,
+    graph: GraphLike | None = None,
     target: str = "gpu",
     *,
     cost: CostKind = "time",
@@ -47,6 +47,8 @@ def compile(
     """
     if not isinstance(model, torch.nn.Module):  # pyright: ignore[reportUnnecessaryIsInstance]  # swapped arguments
         raise CaptureError(f"compile takes a torch.nn.Module, then a graph: it was given {type(model).__name__} first")
+    if graph is None:
+        raise GraphError("compile takes a model and a graph: give a gnnc.Graph, a PyG Data or a pair (x, edge_index)")
     if target != "gpu":
         raise GnncError(f"target '{target}' is not available: use 'gpu', which runs on a CPU or a CUDA device")
     graph = Graph.of(graph)

@@ -25,6 +25,10 @@ class Batch:
     def rows(self) -> int:
         return len(self.nodes)
 
+    def whole(self, values: torch.Tensor) -> torch.Tensor:
+        """A value without rows."""
+        return values.to(self.device)
+
     def targets(self, values: torch.Tensor, axis: int) -> torch.Tensor:
         """The rows of the batch's own nodes."""
         if isinstance(self.nodes, range):

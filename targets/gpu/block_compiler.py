@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import torch
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from gnnc.dialects.gnn import (
@@ -209,7 +210,10 @@ class _BlockWriter:
 
     def write_argument(self, argument: BlockArgument) -> None:
         for rows in self.demands.get(argument, {}):
-            if rows is None or isinstance(argument.type, EdgeSetType):
+            if isinstance(argument.type, TensorType) and rows is None:
+                self.assign((argument, None), f"batch.whole(a{argument.index})", [])
+                continue
+            if rows is None:
                 self.names[argument, None] = f"a{argument.index}"
                 continue
             load = "batch.targets" if isinstance(rows, Targets) else f"{self.row_name(rows)}.load"

@@ -299,6 +299,23 @@ def test_swapped_arguments_are_refused(random_graph: gnnc.Graph) -> None:
         gnnc.compile(random_graph, model_of("gcn"))  # type: ignore[arg-type]
 
 
+def test_a_missing_graph_is_refused() -> None:
+    with pytest.raises(gnnc.GraphError, match="compile takes a model and a graph: give a gnnc.Graph"):
+        gnnc.compile(model_of("gcn"))
+
+
+def test_a_swapped_pair_is_refused(random_graph: gnnc.Graph) -> None:
+    with pytest.raises(gnnc.GraphError, match="edge_index has shape"):
+        gnnc.compile(model_of("gcn"), (random_graph.edge_index, random_graph.x))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
+@pytest.mark.parametrize("name", list(MODELS))
+def test_cuda_equals_the_model(name: str, random_graph: gnnc.Graph) -> None:
+    result = program_of(name).run(graph=random_graph, batch_size=3, device="cuda")
+    assert_equal(result, eager(model_of(name), random_graph))
+
+
 def test_an_unknown_target_is_refused(random_graph: gnnc.Graph) -> None:
     with pytest.raises(gnnc.GnncError, match="target 'tpu' is not available"):
         gnnc.compile(model_of("gcn"), random_graph, target="tpu")
