@@ -71,7 +71,8 @@ class Program:
         values within 256 MiB); `device` "cpu" or "cuda". Features as a numpy array give numpy arrays, a torch tensor
         gives tensors.
 
-        Raises RunError if an input does not fit the program.
+        What depends on the graph alone is kept for the next run on the same Graph object, whose arrays must not change
+        in between. Raises RunError if an input does not fit the program.
         """
         used = self.graph_for(graph)
         given = self.given_inputs(used, x)
@@ -144,7 +145,8 @@ class Program:
         assert self.model is not None
         graph = self.graph_for(None)
         tensors = self.input_tensors(self.given_inputs(graph), graph.num_nodes)
-        nodes = torch.linspace(0, max(0, graph.num_nodes - 1), min(count, graph.num_nodes)).round().to(torch.int64)
+        kept = min(count, graph.num_nodes)
+        nodes = torch.arange(kept) * max(0, graph.num_nodes - 1) // max(1, kept - 1)
         outputs = eager_outputs(self.model, {i.parameter: tensors[i.key] for i in self.inputs})
         rows = [o.index_select(axis, nodes) for o, axis in zip(outputs, self._executor.node_axes(), strict=True)]
         self.reference = Reference(nodes, tuple(rows), hash_of(tensors))
@@ -153,11 +155,17 @@ class Program:
         """Writes the program as an artifact, a folder from which `gnnc.load` reads it without the model's source."""
         write_artifact(Contents(self.module, self.weights, self.inputs, self.outputs, self.reference), path)
 
-    @staticmethod
-    def given_inputs(graph: Graph, x: Any = None) -> dict[str, Any]:
+    def given_inputs(self, graph: Graph, x: Any = None) -> dict[str, Any]:
         """What a graph provides, by name; `x` takes the place of its features."""
         given: dict[str, Any] = {"edge_index": graph.edge_index, **graph.attributes}
-        return given if x is None else {**given, "x": x}
+        return given if x is None else {**given, self.features_key(): x}
+
+    def features_key(self) -> str:
+        """The graph's name for the features that `run(x)` gives: x, or else the only ones there are."""
+        keys = [i.key for i in self.inputs if i.is_feature]
+        if "x" in keys or len(keys) == 1:
+            return "x" if "x" in keys else keys[0]
+        raise RunError(f"the program takes {', '.join(keys)} and no x: give a graph that has them")
 
     def graph_for(self, graph: GraphLike | None) -> Graph:
         """The graph to run on. Raises RunError if there is none."""

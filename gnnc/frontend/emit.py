@@ -96,7 +96,8 @@ class ModuleEmitter:
             name = value.name if value.op == "weight" else f"folded.{value.name}"
             assert value.tensor is not None
             self.weights[value] = name
-            self.tensors[name] = value.tensor.detach().contiguous()
+            # a copy: the program stays what it is when the model is trained on
+            self.tensors[name] = value.tensor.detach().clone(memory_format=torch.contiguous_format)
         return self.weights[value]
 
 

@@ -323,11 +323,21 @@ def gather(call: Call) -> None:
 
 
 def cosine_similarity(call: Call) -> None:
-    values = call["x1"], call["x2"]
-    line_up(values)
-    rank = max(len(v.shape) for v in values)
-    if any(v.sizes and v.domain_axis - len(v.shape) + rank in axes(call["dim"], rank) for v in values):
-        raise NotRowwise("sums over all nodes or edges")
+    keep_both_off(call["x1"], call["x2"], call["dim"], "sums")
+
+
+def cross(call: Call) -> None:
+    if call["dim"] is None:
+        raise NotRowwise("looks for an axis of size 3, which may be that of the nodes or edges: give dim")
+    keep_both_off(call["self"], call["other"], call["dim"], "takes the product")
+
+
+def keep_both_off(lhs: TracedValue, rhs: TracedValue, dim: int, what: str) -> None:
+    """Two operands are broadcast with each other first, and `dim` counts the axes that they have then."""
+    line_up((lhs, rhs))
+    rank = max(len(lhs.shape), len(rhs.shape))
+    if any(v.sizes and v.domain_axis - len(v.shape) + rank in axes(dim, rank) for v in (lhs, rhs)):
+        raise NotRowwise(f"{what} over all nodes or edges")
 
 
 def recurrent(call: Call) -> None:
@@ -341,6 +351,16 @@ def recurrent(call: Call) -> None:
     without_rows(call["params"], "a weight")
     if call["train"] and call["dropout"] != 0:
         raise NotRowwise("is random: put the layer in eval mode")
+
+
+def recurrent_cell(call: Call) -> None:
+    """One step of a GRU, an LSTM or an RNN: the domain axis is the batch axis of the input and of the states."""
+    if any(v.domain_axis != 0 for v in call.on_domain):
+        raise NotRowwise("sums over all nodes or edges")
+    states = list(values_in((call["hx"],)))
+    if any(not v.sizes or len(v.shape) != 2 for v in (call["input"], *states)):
+        raise NotRowwise("takes a state that does not go with the rows")
+    without_rows((call["w_ih"], call["w_hh"], call["b_ih"], call["b_hh"]), "a weight")
 
 
 def rrelu(call: Call) -> None:
@@ -388,8 +408,12 @@ def one_hot(call: Call) -> None:
 
 
 def addmm(call: Call) -> None:
-    without_rows((call["self"], call["mat2"]), "a matrix")
+    """Rows times a matrix, added to rows or to what is the same for all of them."""
+    without_rows(call["mat2"], "a matrix")
+    if not call["mat1"].sizes:
+        raise NotRowwise("adds rows to a product that has none")
     keep_off(call["mat1"], 1, "sums")
+    line_up((call["self"], call["mat1"]))
 
 
 # One table. A name without overload stands for all overloads of the operator.
@@ -403,6 +427,10 @@ TABLE: dict[str, Rule] = {
     "aten.einsum": einsum,
     "aten.lstm.input": recurrent,
     "aten.gru.input": recurrent,
+    "aten.gru_cell": recurrent_cell,
+    "aten.lstm_cell": recurrent_cell,
+    "aten.rnn_tanh_cell": recurrent_cell,
+    "aten.rnn_relu_cell": recurrent_cell,
     "aten.layer_norm": layer_norm,
     "aten.rms_norm": layer_norm,
     "aten._native_batch_norm_legit_no_training": batch_norm,
@@ -470,6 +498,8 @@ TABLE: dict[str, Rule] = {
     "aten.prelu": prelu,
     "aten.one_hot": one_hot,
     "aten.cosine_similarity": cosine_similarity,
+    "aten.cross": cross,
+    "aten.linalg_cross": cross,
     "aten.rrelu": rrelu,
     # Pointwise, but torch has not tagged them so.
     "aten.fill": aligned,

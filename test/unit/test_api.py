@@ -138,6 +138,40 @@ def test_degrees_counted_over_added_loops(nasty_graph: gnnc.Graph) -> None:
     assert_equal(gnnc.compile(model, nasty_graph).run(batch_size=3), eager(model, nasty_graph))
 
 
+def test_features_of_another_name(random_graph: gnnc.Graph) -> None:
+    class Positions(torch.nn.Module):
+        def forward(self, pos: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
+            return pos.index_add(0, edge_index[1], pos[edge_index[0]])
+
+    pos, other = torch.rand(30, 3), torch.rand(30, 3)
+    program = gnnc.compile(Positions().eval(), gnnc.Graph(edge_index=random_graph.edge_index, pos=pos))
+    with torch.no_grad():
+        assert_equal(program.run(other, batch_size=4), Positions()(other, random_graph.edge_index))
+
+
+def test_features_that_are_ambiguous(random_graph: gnnc.Graph) -> None:
+    class Two(torch.nn.Module):
+        def forward(self, a: torch.Tensor, b: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
+            return a + b
+
+    graph = gnnc.Graph(edge_index=random_graph.edge_index, a=torch.rand(30, 3), b=torch.rand(30, 3))
+    program = gnnc.compile(Two().eval(), graph)
+    assert torch.equal(program.run(), torch.as_tensor(graph.a) + torch.as_tensor(graph.b))
+    with pytest.raises(gnnc.RunError, match="the program takes a, b and no x: give a graph that has them"):
+        program.run(torch.rand(30, 3))
+
+
+def test_training_on_leaves_the_program_as_it_is(random_graph: gnnc.Graph) -> None:
+    torch.manual_seed(0)
+    model = GCN(WIDTH, 16, 2, 7).eval()
+    program, expected = gnnc.compile(model, random_graph), eager(model, random_graph)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(1.0)
+    assert_equal(program.run(), expected)
+    assert not program.verify().passed
+
+
 def test_training_mode_is_said_and_left_as_it_was(random_graph: gnnc.Graph) -> None:
     model = GCN(WIDTH, 16, 2, 7, dropout=0.5).train()
     with pytest.warns(UserWarning, match="GCN is in training mode: it is compiled in evaluation mode"):

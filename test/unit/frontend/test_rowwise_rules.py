@@ -142,6 +142,10 @@ class Weights(torch.nn.Module):
         self.register_buffer("grid", torch.tensor([[1, 0], [2, 2]]))
         self.lstm = torch.nn.LSTM(3, 4, batch_first=True, bidirectional=True)
         self.gru = torch.nn.GRU(3, 4, num_layers=2)
+        self.gru_cell = torch.nn.GRUCell(3, 4)
+        self.lstm_cell = torch.nn.LSTMCell(3, 4)
+        self.tanh_cell = torch.nn.RNNCell(3, 4)
+        self.relu_cell = torch.nn.RNNCell(3, 4, nonlinearity="relu")
 
 
 @dataclass(frozen=True)
@@ -217,8 +221,13 @@ EXAMPLES: dict[str, Examples] = {
         [lambda s, x, y: torch.mv(x, s.v)], (lambda s, x, y: torch.mv(s.w @ x.t(), y[:, 0]), "multiplies over all")
     ),
     "aten.addmm": both(
-        [lambda s, x, y: torch.addmm(s.v, x, s.w)],
+        [
+            lambda s, x, y: torch.addmm(s.v, x, s.w),
+            lambda s, x, y: torch.addmm(y, x, s.w, beta=0.5, alpha=2),
+            lambda s, x, y: torch.addmm(y[:, :1], x, s.w),
+        ],
         (lambda s, x, y: torch.addmm(s.w, y.t(), x), "a matrix that differs"),
+        (lambda s, x, y: torch.addmm(s.w, x.t(), y), "a matrix that differs"),
     ),
     "aten.einsum": both(
         [
@@ -233,6 +242,15 @@ EXAMPLES: dict[str, Examples] = {
     ),
     "aten.lstm.input": both([lambda s, x, y: s.lstm(cube(x))[0], lambda s, x, y: s.lstm(cube(y))[1][0]]),
     "aten.gru.input": both([lambda s, x, y: s.gru(cube(x).permute(1, 0, 2))[0]]),
+    "aten.gru_cell": both([lambda s, x, y: s.gru_cell(x[:, :3], y[:, :4])]),
+    "aten.lstm_cell": both(
+        [
+            lambda s, x, y: s.lstm_cell(x[:, :3], (x[:, 2:], y[:, 2:]))[0],
+            lambda s, x, y: s.lstm_cell(x[:, :3], (x[:, 2:], y[:, 2:]))[1],
+        ]
+    ),
+    "aten.rnn_tanh_cell": both([lambda s, x, y: s.tanh_cell(x[:, :3], y[:, :4])]),
+    "aten.rnn_relu_cell": both([lambda s, x, y: s.relu_cell(x[:, :3], y[:, :4])]),
     "aten.layer_norm": both(
         [
             lambda s, x, y: F.layer_norm(x, (WIDTH,)),
@@ -467,6 +485,18 @@ EXAMPLES: dict[str, Examples] = {
         (lambda s, x, y: F.cosine_similarity(x[:, None], y[None], -1), "along another axis"),
         (lambda s, x, y: F.cosine_similarity(x, s.w[None, :1], 1), "sums over all"),
     ),
+    "aten.cross": both(
+        [lambda s, x, y: torch.cross(cube(x), cube(y), dim=2), lambda s, x, y: torch.cross(x[:, :3], y[:, 3:], dim=1)],
+    ),
+    "aten.linalg_cross": both(
+        [
+            lambda s, x, y: torch.linalg.cross(cube(x), cube(y)),
+            lambda s, x, y: torch.linalg.cross(cube(x), cube(y)[:, :1], dim=-1),
+            lambda s, x, y: torch.linalg.cross(x[:, :3].t(), y[:, 3:].t(), dim=0),
+            lambda s, x, y: torch.linalg.cross(x[:, :3], s.v[None, :3]),
+        ],
+        (lambda s, x, y: torch.linalg.cross(cube(x)[:, 0, None], x[None, :, :3]), "along another axis"),
+    ),
     "aten.rrelu": both([lambda s, x, y: F.rrelu(x)], (lambda s, x, y: F.rrelu(x, training=True), "is random")),
     "aten.fill": both([lambda s, x, y: torch.ops.aten.fill(x, s.v.sum())]),
     "aten.copy": both([lambda s, x, y: torch.ops.aten.copy(x, y), lambda s, x, y: torch.ops.aten.copy(x, s.v)]),
@@ -551,6 +581,8 @@ LONG = torch.int64
 M = Size("m")
 STATES = (operand((1, N, 4)), operand((1, N, 4)))
 SEQUENCE = (operand((7, N, 3)), (operand((1, 7, 4)), operand((1, 7, 4))), (operand((16, 3)), operand((16, 4))))
+CELL = operand((N, 3)), operand((N, 4))
+GATES = operand((12, 3)), operand((12, 4))
 SEQUENCES = (operand((N, 5, 3)), STATES, (operand((16, 3)), operand((16, 4))))
 
 
@@ -587,6 +619,22 @@ def by_hand(name: str, *args: Any, result: Shape = (N,)) -> TracedValue:
         (by_hand("aten.lstm.input", *SEQUENCE, False, 1, 0.0, False, False, True), "from one node"),
         (by_hand("aten.lstm.input", *SEQUENCES[:1], *SEQUENCE[1:], False, 1, 0.0, False, False, True), "a state"),
         (by_hand("aten.lstm.input", *SEQUENCES, False, 1, 0.5, True, False, True), "is random"),
+        (by_hand("aten.gru_cell.default", operand((3, N)), operand((3, N)), *GATES), "sums over all"),
+        (by_hand("aten.gru_cell.default", operand((N, 3)), operand((7, 4)), *GATES), "a state that"),
+        (by_hand("aten.gru_cell.default", operand((7, 3)), operand((N, 4)), *GATES), "a state that"),
+        (by_hand("aten.gru_cell.default", operand((N,)), operand((N,)), *GATES), "a state that"),
+        (by_hand("aten.gru_cell.default", *CELL, operand((N, 3)), operand((N, 4))), "a weight that differs"),
+        (by_hand("aten.gru_cell.default", *CELL, *GATES, operand((N,))), "a weight that differs"),
+        (by_hand("aten.lstm_cell.default", CELL[0], (CELL[1], operand((7, 4))), *GATES), "a state that"),
+        (by_hand("aten.lstm_cell.default", CELL[0], (CELL[1], operand((4, N))), *GATES), "sums over all"),
+        (by_hand("aten.addmm.default", operand((7, 3)), operand((N, 4)), operand((4, 3))), "a fixed number"),
+        (by_hand("aten.addmm.default", operand((N,)), operand((N, 4)), operand((4, 3))), "along another axis"),
+        (by_hand("aten.addmm.default", operand((3, N)), operand((N, 4)), operand((4, 3))), "along another axis"),
+        (by_hand("aten.addmm.default", operand((N, 3)), operand((1, 4)), operand((4, 3))), "adds rows"),
+        (by_hand("aten.addmm.default", operand((4, 3)), operand((4, N)), operand((5, 3))), "sums over all"),
+        (by_hand("aten.cross.default", operand((N, 3)), operand((N, 3))), "give dim"),
+        (by_hand("aten.cross.default", operand((N, 3)), operand((N, 3)), 0), "takes the product over all"),
+        (by_hand("aten.linalg_cross.default", operand((N, 3)), operand((7, 3))), "a fixed number"),
         (
             by_hand("aten.gru.input", SEQUENCES[0], STATES[0], SEQUENCES[2], False, 1, 0.0, False, False, False),
             "from one",
