@@ -14,7 +14,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -151,19 +151,24 @@ class Case:
 def case(
     conv: str, *arguments: Any, around: type[Wrapped] | None = None, takes: Sequence[str] = (), **options: Any
 ) -> Case:
-    """A case that is named after its options. A lambda among the arguments makes a part of the conv."""
+    """A case that is named after its options. What can be called among the arguments makes a part of the conv."""
 
     def make() -> torch.nn.Module:
         made = [part() if callable(part) else part for part in arguments]
-        kind = UserWritten if conv == "MessagePassing" else getattr(pyg, conv)
-        module = kind(*made, **{k: v() if callable(v) else v for k, v in options.items()})
+        module = class_of(conv)(*made, **{k: v() if callable(v) else v for k, v in options.items()})
         return module if around is None else around(module)
 
     words = [f"{key}={option_text(value)}" for key, value in options.items()]
     return Case(conv, ", ".join([*takes, *words]), make, tuple(takes))
 
 
+def class_of(conv: str) -> Callable[..., torch.nn.Module]:
+    return UserWritten if conv == "MessagePassing" else getattr(pyg, conv)
+
+
 def option_text(value: Any) -> str:
+    if isinstance(value, partial):
+        return value.func.__name__
     return "MLP" if callable(value) else repr(value)
 
 
@@ -175,14 +180,12 @@ CASES: list[Case] = [
     case("MessagePassing", aggr="mul"),
     case("MessagePassing", aggr="median"),
     case("MessagePassing", aggr="std"),
-    case("MessagePassing", aggr="softmax"),
     case("MessagePassing", aggr=["mean", "max"]),
     case("MessagePassing", flow="target_to_source"),
     case("SimpleConv"),
     case("SimpleConv", takes=WEIGHT),
     case("SimpleConv", aggr="mean", combine_root="sum"),
     case("SimpleConv", aggr="max", combine_root="cat"),
-    case("SimpleConv", combine_root="self_loop"),
     case("GCNConv", F, 5),
     case("GCNConv", F, 5, takes=WEIGHT),
     case("GCNConv", F, 5, normalize=False),
@@ -200,7 +203,6 @@ CASES: list[Case] = [
     case("SAGEConv", F, 5, flow="target_to_source"),
     case("GraphConv", F, 5),
     case("GraphConv", F, 5, takes=WEIGHT),
-    case("GraphConv", F, 5, aggr="max"),
     case("GatedGraphConv", F, 3),
     case("GatedGraphConv", F, 3, takes=WEIGHT, aggr="max", bias=False),
     case("ResGatedGraphConv", F, 5),
@@ -249,8 +251,6 @@ CASES: list[Case] = [
     case("RGATConv", F, 6, TYPES, takes=TYPE, num_blocks=2),
     case("RGATConv", F, 6, TYPES, takes=[*TYPE, *ATTR], edge_dim=D),
     case("RGATConv", F, 6, TYPES, takes=TYPE, attention_mechanism="within-relation"),
-    case("RGATConv", F, 6, TYPES, takes=TYPE, attention_mode="multiplicative-self-attention", dim=2),
-    case("RGATConv", F, 6, TYPES, takes=TYPE, mod="f-scaled"),
     case("SignedConv", F, 5, True, takes=TYPE, around=WithSigns),
     case("DNAConv", F, around=WithEarlierLayers),
     case("DNAConv", F, takes=WEIGHT, heads=2, around=WithEarlierLayers),
@@ -270,10 +270,8 @@ CASES: list[Case] = [
     case("FeaStConv", F, 5, heads=2, add_self_loops=False, bias=False),
     case("PointTransformerConv", F, 5, takes=["pos"]),
     case("PointTransformerConv", F, F, takes=["pos"], attn_nn=lambda: mlp(F), pos_nn=lambda: mlp(3)),
-    case("PointTransformerConv", F, 5, takes=["pos"], add_self_loops=False),
     case("HypergraphConv", F, 5, around=WithHyperedges),
     case("HypergraphConv", F, 5, use_attention=True, heads=2, around=WithHyperedgeAttention),
-    case("HypergraphConv", F, 5, use_attention=True, attention_mode="edge", around=WithHyperedgeAttention),
     case("LEConv", F, 5),
     case("LEConv", F, 5, takes=WEIGHT, bias=False),
     case("PNAConv", F, 6, ["mean", "max", "std"], ["identity", "amplification"], DEGREES),
@@ -283,11 +281,19 @@ CASES: list[Case] = [
     case("ClusterGCNConv", F, 5, diag_lambda=0.5),
     case("GENConv", F, 5),
     case("GENConv", F, 5, takes=ATTR, edge_dim=D),
-    case("GENConv", F, 5, aggr="powermean", learn_p=True),
     case("GENConv", F, 5, aggr="softmax", learn_t=True, msg_norm=True, norm="layer"),
     case("GCN2Conv", F, 0.1, around=WithFirstFeatures),
-    case("GCN2Conv", F, 0.1, theta=0.5, layer=2, shared_weights=False, around=WithFirstFeatures),
-    case("GCN2Conv", F, 0.1, add_self_loops=False, normalize=False, around=WithFirstFeatures),
+    case(
+        "GCN2Conv",
+        F,
+        0.1,
+        layer=2,
+        shared_weights=False,
+        theta=0.5,
+        add_self_loops=False,
+        normalize=False,
+        around=WithFirstFeatures,
+    ),
     case("WLConv", around=WithColors),
     case("WLConvContinuous"),
     case("WLConvContinuous", takes=WEIGHT),
@@ -306,7 +312,6 @@ CASES: list[Case] = [
     case("GeneralConv", F, 5),
     case("GeneralConv", F, 5, takes=ATTR, in_edge_channels=D),
     case("GeneralConv", F, 5, attention=True, heads=2),
-    case("GeneralConv", F, 5, attention=True, attention_type="dot_product", heads=2),
     case("GeneralConv", F, F, skip_linear=True, l2_normalize=True, directed_msg=False),
     case("HEATConv", F, 5, TYPES, TYPES, 3, D, 4, takes=["node_type", *TYPE, *ATTR]),
     case("LGConv"),
@@ -314,7 +319,7 @@ CASES: list[Case] = [
     case("PointGNNConv", lambda: mlp(F, 3), lambda: mlp(F + 3), lambda: mlp(F), takes=["pos"]),
     case("GPSConv", F, lambda: pyg.GCNConv(F, F), heads=2),
     case("AntiSymmetricConv", F),
-    case("AntiSymmetricConv", F, phi=lambda: pyg.GATConv(F, F), num_iters=2),
+    case("AntiSymmetricConv", F, phi=partial(pyg.GATConv, F, F), num_iters=2),
     case("DirGNNConv", lambda: pyg.GCNConv(F, 5)),
     case("DirGNNConv", lambda: pyg.SAGEConv(F, 5), alpha=0.2, root_weight=False),
     case("MixHopConv", F, 5),
@@ -384,7 +389,7 @@ def randomized(model: torch.nn.Module) -> torch.nn.Module:
     return model
 
 
-def inputs_of(case: Case, graph: str) -> dict[str, torch.Tensor]:
+def inputs_of(case: Case, graph: str) -> dict[str, Any]:
     attributes = attributes_of(graph)
     return {name: attributes[name] for name in ("x", "edge_index", *case.inputs)}
 
@@ -416,7 +421,7 @@ def is_right(result: torch.Tensor, expected: torch.Tensor) -> bool:
     if result.shape != expected.shape or result.dtype != expected.dtype:
         return False
     finite = expected.isfinite()
-    if not torch.equal(result[~finite].nan_to_num(0.0), expected[~finite].nan_to_num(0.0)):
+    if not torch.allclose(result[~finite], expected[~finite], equal_nan=True):
         return False
     scale = float(expected[finite].abs().max()) if finite.any() else 0.0
     return bool(((result - expected)[finite].abs() <= TOLERANCE * max(scale, 1e-30)).all())
@@ -447,7 +452,7 @@ Generated by `python -m benchmarks.pyg_convs --write docs/coverage.md`; `test/un
 Every conv that `torch_geometric.nn.conv` exports, with its usual arguments and with options. *Exact* means: compiled
 once, run at batch sizes 1, 3 and all nodes on a graph with a hub, self-loops, duplicate edges and isolated nodes and on
 one without edges (where the conv itself takes that), and equal to the conv itself within 1e-4 of the largest number.
-*Refused* means that `gnnc.compile` raises, for the reason given. `MessagePassing` stands for a conv as users write them.
+*Refused* means that `gnnc.compile` raises, for the reason given. `MessagePassing` stands for convs that users write.
 """
 HEAD = "| conv | options | result | why |\n|---|---|---|---|"
 

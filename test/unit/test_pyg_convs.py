@@ -8,7 +8,23 @@ import pytest
 import torch
 import torch_geometric.nn.conv as pyg
 
-from benchmarks.pyg_convs import CASES, NO_CASE, Case, Row, check, is_right, page, rows_not_tried, rows_of
+import gnnc
+from benchmarks.pyg_convs import (
+    CASES,
+    GRAPHS,
+    NO_CASE,
+    Case,
+    Row,
+    WrongResult,
+    check,
+    compare,
+    eager,
+    graph_for,
+    is_right,
+    page,
+    rows_not_tried,
+    rows_of,
+)
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "coverage.md").read_text(encoding="utf-8")
 ROWS = {(row.conv, row.options): row for row in rows_of(PAGE)}
@@ -36,9 +52,23 @@ def test_every_conv_has_a_case_or_a_reason() -> None:
 
 def test_a_refused_row_has_a_reason() -> None:
     assert all(bool(row.reason) == (row.result != "exact") for row in ROWS.values())
-    assert page([Row("A", "", "exact"), Row("A", "b=1", "refused", "why"), Row("C", "", "not tried", "why")]).count(
-        "**1 of 2** convs. Exact in all: **1 of 2** cases"
-    )
+
+
+def test_a_conv_counts_by_its_first_row() -> None:
+    rows = [Row("A", "", "exact"), Row("A", "b=1", "refused", "why"), Row("C", "", "not tried", "why")]
+    assert "**1 of 2** convs. Exact in all: **1 of 2** cases" in page(rows)
+
+
+def test_a_wrong_result_is_an_error() -> None:
+    case = next(case for case in CASES if case.conv == "SimpleConv")
+    graph, *_ = GRAPHS
+    model = case.make().eval()
+    program, expected = gnnc.compile(model, graph_for(case, graph)), eager(model, case, graph)
+    assert expected is not None
+    compare(program, case, graph, expected)
+    expected[-1, -1] += 0.01
+    with pytest.raises(WrongResult, match="SimpleConv on a graph with hub.*, batch size 1"):
+        compare(program, case, graph, expected)
 
 
 @pytest.mark.parametrize(

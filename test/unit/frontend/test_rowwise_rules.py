@@ -172,6 +172,14 @@ def matrix_norm(x: torch.Tensor, dim: int | None = None) -> torch.Tensor:
     return torch.linalg.norm(x, dim=dim)
 
 
+def cross(x: torch.Tensor, y: torch.Tensor, dim: int = -1) -> torch.Tensor:
+    return torch.linalg.cross(x, y, dim=dim)
+
+
+def cross_along(x: torch.Tensor, y: torch.Tensor, dim: int) -> torch.Tensor:
+    return torch.cross(x, y, dim=dim)
+
+
 def parts(x: torch.Tensor, sizes: Any) -> tuple[torch.Tensor, ...]:
     return torch.split(x, sizes, 1)
 
@@ -486,16 +494,16 @@ EXAMPLES: dict[str, Examples] = {
         (lambda s, x, y: F.cosine_similarity(x, s.w[None, :1], 1), "sums over all"),
     ),
     "aten.cross": both(
-        [lambda s, x, y: torch.cross(cube(x), cube(y), dim=2), lambda s, x, y: torch.cross(x[:, :3], y[:, 3:], dim=1)],
+        [lambda s, x, y: cross_along(cube(x), cube(y), dim=2), lambda s, x, y: cross_along(x[:, :3], y[:, 3:], dim=1)],
     ),
     "aten.linalg_cross": both(
         [
-            lambda s, x, y: torch.linalg.cross(cube(x), cube(y)),
-            lambda s, x, y: torch.linalg.cross(cube(x), cube(y)[:, :1], dim=-1),
-            lambda s, x, y: torch.linalg.cross(x[:, :3].t(), y[:, 3:].t(), dim=0),
-            lambda s, x, y: torch.linalg.cross(x[:, :3], s.v[None, :3]),
+            lambda s, x, y: cross(cube(x), cube(y)),
+            lambda s, x, y: cross(cube(x), cube(y)[:, :1], dim=-1),
+            lambda s, x, y: cross(x[:, :3].t(), y[:, 3:].t(), dim=0),
+            lambda s, x, y: cross(x[:, :3], s.v[None, :3]),
         ],
-        (lambda s, x, y: torch.linalg.cross(cube(x)[:, 0, None], x[None, :, :3]), "along another axis"),
+        (lambda s, x, y: cross(cube(x)[:, 0, None], x[None, :, :3]), "along another axis"),
     ),
     "aten.rrelu": both([lambda s, x, y: F.rrelu(x)], (lambda s, x, y: F.rrelu(x, training=True), "is random")),
     "aten.fill": both([lambda s, x, y: torch.ops.aten.fill(x, s.v.sum())]),
