@@ -12,6 +12,7 @@ import argparse
 import subprocess
 import sys
 import time
+from typing import Any
 
 MODELS = ("gcn 2", "gat 2", "gat 12", "gcn 20", "gcn 50")
 REPEATS = 3
@@ -29,13 +30,13 @@ def measure(kind: str, layers: int) -> None:
     seconds: list[float] = []
     capture = lower.capture
 
-    def timed_capture(*arguments: object) -> object:
+    def timed_capture(*arguments: Any) -> Any:
         start = time.perf_counter()
-        result = capture(*arguments)  # type: ignore[arg-type]
+        result = capture(*arguments)
         seconds.append(time.perf_counter() - start)
         return result
 
-    lower.capture = timed_capture  # type: ignore[assignment]
+    lower.capture = timed_capture
     graph = gnnc.Graph.load(Path(__file__).parents[1] / "examples" / "data" / "graphs" / "cora.npz")
     model = GCN(1433, 16, layers, 7) if kind == "gcn" else GAT(1433, 16, layers, 7, heads=2)
     start = time.perf_counter()

@@ -56,7 +56,7 @@ def arguments(operation: type[IRDLOperation]) -> list[str]:
 
 def options(module_pass: type[ModulePass]) -> list[str]:
     """The options of a pass with their defaults."""
-    fields = dataclasses.fields(module_pass)  # type: ignore[arg-type]
+    fields = dataclasses.fields(module_pass)
     lines = [f"- option `{field.name}`, `{field.type}`, default `{field.default}`" for field in fields]
     return ["\n".join(lines)] if lines else []
 

@@ -57,7 +57,7 @@ from gnnc.dialects.gnn.attributes import AnyTensor, domain_axis, row_shape
 TensorFunction: TypeAlias = Callable[..., Any]
 
 _INTEGER_TYPES = {1: torch.bool, 8: torch.int8, 16: torch.int16, 32: torch.int32, 64: torch.int64}
-_FLOAT_TYPES = {
+_FLOAT_TYPES: dict[type[Attribute], torch.dtype] = {
     Float64Type: torch.float64,
     Float32Type: torch.float32,
     Float16Type: torch.float16,
@@ -70,7 +70,7 @@ def torch_dtype(element: Attribute) -> torch.dtype:
     if isinstance(element, IntegerType):
         unsigned = element.signedness.data is Signedness.UNSIGNED
         return torch.uint8 if unsigned else _INTEGER_TYPES[element.width.data]
-    return _FLOAT_TYPES[type(element)]  # type: ignore[index]
+    return _FLOAT_TYPES[type(element)]
 
 
 def dtype_of(type_: Attribute) -> torch.dtype:

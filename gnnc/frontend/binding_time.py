@@ -55,7 +55,7 @@ def fold_weights(model: TracedModel, times: dict[TracedValue, BindingTime]) -> N
 def compute(value: TracedValue) -> torch.Tensor:
     if value.op == "fill":
         shape, dtype = value.outputs[0]
-        return torch.full([int(s) for s in shape], value.args[0], dtype=dtype)  # type: ignore[arg-type]
+        return torch.full([s for s in shape if isinstance(s, int)], value.args[0], dtype=dtype)
     if value.op == "item":
         return evaluate(value.args[0])[value.args[1]]
     return evaluate(value)

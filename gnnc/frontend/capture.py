@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch._dynamo.exc import UserError
 from torch.export import Dim, ExportedProgram, export
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
@@ -45,7 +46,7 @@ def capture(model: torch.nn.Module, inputs: Sequence[ModelInput]) -> ExportedPro
         with tracing_conditions():
             try:
                 program = trace(model, arguments, inputs, Dim(NODES), Dim(EDGES))
-            except torch._dynamo.exc.UserError as error:  # type: ignore[attr-defined]
+            except UserError as error:
                 if not is_constraint(error):
                     raise
                 bounded = (Dim(name, max=LARGEST_DIMENSION) for name in (NODES, EDGES))
@@ -103,10 +104,10 @@ def trace(
 @contextlib.contextmanager
 def tracing_conditions() -> Generator[None]:
     """No gradients, nothing said about torch's internals, and PyG's paths that don't look at data."""
-    backend = sys.modules.get("torch_geometric.backend")
+    backend: Any = sys.modules.get("torch_geometric.backend")
     before = getattr(backend, "use_segment_matmul", None)
     if backend is not None:
-        backend.use_segment_matmul = False  # type: ignore[attr-defined]
+        backend.use_segment_matmul = False
     logged = logging.root.manager.disable
     # torch logs and prints what it has traced when it fails; the error says it in one sentence
     logging.disable(logging.CRITICAL)
@@ -117,7 +118,7 @@ def tracing_conditions() -> Generator[None]:
     finally:
         logging.disable(logged)
         if backend is not None:
-            backend.use_segment_matmul = before  # type: ignore[attr-defined]
+            backend.use_segment_matmul = before
 
 
 def is_constraint(error: BaseException) -> bool:

@@ -87,7 +87,8 @@ class _Numbering:
         assert output is not None
         # an input that forward changes in place is a result in torch's eyes; it is none of the model's
         kinds = [spec.kind for spec in self.program.graph_signature.output_specs]
-        returned = zip(output.args[0], kinds, strict=True)  # type: ignore[arg-type]
+        results_of_graph: Any = output.args[0]
+        returned = zip(results_of_graph, kinds, strict=True)
         results = [self.argument(item) for item, kind in returned if kind is OutputKind.USER_OUTPUT]
         for result in results:
             if result is not None and not isinstance(result, TracedValue):

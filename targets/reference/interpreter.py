@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import torch
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -205,7 +206,7 @@ def run_function(
     interpreter = Interpreter(module)
     interpreter.register_implementations(FuncFunctions())
     interpreter.register_implementations(functions)
-    function = next(op for op in module.ops if getattr(op, "sym_name", None) is not None and op.sym_name.data == name)  # type: ignore[attr-defined]
-    functions.note_sizes(function.regions[0].block.args, arguments)
+    function = next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == name)
+    functions.note_sizes(function.body.block.args, arguments)
     with torch.no_grad():
         return interpreter.call_op(name, tuple(arguments))

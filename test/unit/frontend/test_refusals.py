@@ -312,7 +312,7 @@ REFUSALS = {**MIXING, **CHOOSING, **RANDOM, **OTHER, **CAPTURE}
 
 def model_of(forward: Forward) -> torch.nn.Module:
     """torch notes the lines of functions that are called forward."""
-    forward.__code__ = forward.__code__.replace(co_name="forward")  # type: ignore[attr-defined]
+    forward.__code__ = forward.__code__.replace(co_name="forward")
     return type("Model", (Base,), {"forward": forward})().eval()
 
 
@@ -330,5 +330,5 @@ def test_is_refused_by_name_and_line(name: str) -> None:
         assert isinstance(caught.value, CaptureError)
         assert caught.value.reason and caught.value.reason in message
     if "buffers" not in refusal.reason:
-        line = refusal.forward.__code__.co_firstlineno  # type: ignore[attr-defined]
+        line = refusal.forward.__code__.co_firstlineno
         assert f"{__file__}:{line}" in message
