@@ -6,12 +6,17 @@ import os
 
 import pytest
 import torch
+from hypothesis import settings
 
 import gnnc
 
 # The tests run in several processes, and small operations wait for threads much longer than they compute.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 torch.set_num_threads(1)
+
+# The same examples in every run, so that a change is what makes a test fail; `HYPOTHESIS_PROFILE=default` explores.
+settings.register_profile("repeatable", derandomize=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 WIDTH = 10
 
