@@ -45,8 +45,7 @@ def write_outputs(path: Path, arrays: Mapping[str, Any], graph: Graph, nodes: An
     ids = row_ids(graph, nodes)
     if path.suffix == ".csv":
         return [atomically(path, lambda file: write_csv(file, next(iter(values.values())), ids))]
-    write: Callable[[Path], None] = lambda file: write_numpy(file, path.suffix, values)  # noqa: E731
-    written = [atomically(path, write)]
+    written = [atomically(path, lambda file: write_numpy(file, path.suffix, values))]
     if getattr(graph, "node_ids", None) is not None:
         written.append(
             atomically(path.with_suffix(".ids.csv"), lambda file: write_rows(file, ["row", "id"], enumerate(ids)))
