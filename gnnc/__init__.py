@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         UnsupportedModelError,
     )
     from gnnc.graph import Graph
+    from gnnc.hetero_graph import HeteroGraph
     from gnnc.program import Program
 
 __version__ = "0.1.0"
@@ -31,6 +32,7 @@ __all__ = [
     "GnncError",
     "Graph",
     "GraphError",
+    "HeteroGraph",
     "ModelError",
     "Program",
     "RunError",
@@ -51,6 +53,7 @@ _HOMES = {
     "GnncError": "gnnc.errors",
     "Graph": "gnnc.graph",
     "GraphError": "gnnc.errors",
+    "HeteroGraph": "gnnc.hetero_graph",
     "ModelError": "gnnc.errors",
     "Program": "gnnc.program",
     "RunError": "gnnc.errors",

@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import PassFailedException
 from gnnc.artifact import read_artifact
 from gnnc.errors import ArtifactError, CaptureError, GnncError, GraphError
 from gnnc.frontend.lower import lower_model
-from gnnc.graph import Graph
+from gnnc.graph import graph_of
 from gnnc.passes.analysis.cost_model import CostKind
 from gnnc.passes.pipeline import block_pipeline
 from gnnc.program import Program
@@ -37,7 +37,8 @@ def compile(
 ) -> Program:
     """Compiles a trained model for graphs like `graph`.
 
-    `graph` is a gnnc.Graph, a PyG Data object, or a pair (x, edge_index). It says which inputs there are and how wide;
+    `graph` is a gnnc.Graph or HeteroGraph, a PyG Data or HeteroData, or a pair (x, edge_index). It says which inputs
+    there are and how wide;
     the program runs on any graph with the same ones. `cost` decides where layers are cut: by `time` (default), `bytes`
     moved, or number of `tensors` (as the DGI paper does). `keep_reference` runs the model itself, too, and keeps the
     rows of so many nodes in the program, so that `verify` has something to compare with where the model is not.
@@ -51,12 +52,14 @@ def compile(
         raise GraphError("compile takes a model and a graph: give a gnnc.Graph, a PyG Data or a pair (x, edge_index)")
     if target != "gpu":
         raise GnncError(f"target '{target}' is not available: use 'gpu', which runs on a CPU or a CUDA device")
-    graph = Graph.of(graph)
+    graph = graph_of(graph)
     with evaluation_mode(model):
         lowered = lower_model(model, graph)
     mean_degree = -(-graph.num_edges // max(1, graph.num_nodes))
     run_passes(lowered.module, cost, loads=max(1, mean_degree))
-    program = Program(lowered.module, lowered.weights, lowered.inputs, lowered.outputs, graph=graph, model=model)
+    program = Program(
+        lowered.module, lowered.weights, lowered.arguments.inputs, lowered.outputs, graph=graph, model=model
+    )
     if keep_reference:
         program.keep_reference(keep_reference)
     return program

@@ -16,7 +16,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ from gnnc.outputs import OutputStructure
 from gnnc.targets.torch_functions import dtype_of
 from gnnc.verification import Reference
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST, MODULE, WEIGHTS, REFERENCE = "manifest.json", "module.mlir", "weights.safetensors", "reference.safetensors"
 
 
@@ -154,9 +154,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     version = manifest.get("format") if isinstance(manifest, dict) else None
     if isinstance(version, int) and version > FORMAT:
         raise ArtifactError(
-            f"{folder} has format {version}, made by gnnc {manifest.get('gnnc')}; gnnc {__version__} reads up to "
+            f"{folder} has format {version}, made by gnnc {manifest.get('gnnc')}; gnnc {__version__} reads "
             f"{FORMAT}: install a newer gnnc or compile again"
         )
+    if isinstance(version, int) and version < FORMAT:
+        raise ArtifactError(f"{folder} has format {version}, gnnc {__version__} reads {FORMAT}: compile again")
     if not isinstance(manifest, dict) or sealed(manifest) != data:
         raise ArtifactError(f"{folder / MANIFEST} is damaged: it is not as gnnc wrote it; compile again")
     return manifest
@@ -213,17 +215,17 @@ def check_weights(module: ModuleOp, weights: Mapping[str, torch.Tensor], folder:
 
 def input_record(i: ModelInput) -> dict[str, Any]:
     """An input as JSON holds it."""
-    return {
-        "parameter": i.parameter,
-        "key": i.key,
-        "domain": i.domain,
-        "axis": i.axis,
-        "row_shape": list(i.row_shape),
-        "dtype": str(i.dtype).removeprefix("torch."),
-    }
+    return {**asdict(i), "dtype": str(i.dtype).removeprefix("torch.")}
 
 
 def input_from(record: Mapping[str, Any]) -> ModelInput:
-    dtype = getattr(torch, record["dtype"])
-    row_shape = tuple(record["row_shape"])
-    return ModelInput(record["parameter"], record["key"], record["domain"], record["axis"], row_shape, dtype)
+    index_into = record["index_into"]
+    return ModelInput(
+        record["key"],
+        record["kind"],
+        record["set_name"],
+        record["axis"],
+        tuple(record["row_shape"]),
+        getattr(torch, record["dtype"]),
+        None if index_into is None else (index_into[0], index_into[1]),
+    )

@@ -6,12 +6,13 @@ import operator
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
 from gnnc import graph_files
 from gnnc.errors import GraphError
+from gnnc.graph_entries import Entry
 from gnnc.graph_files import LeftOut
 from gnnc.graph_objects import NetworkxGraph, PygData, SparseMatrix, entries_of, is_sparse_tensor
 
@@ -20,12 +21,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array, csr_matrix
 
+    from gnnc.hetero_graph import HeteroGraph, PygHeteroData
+
     Array: TypeAlias = NDArray[Any] | torch.Tensor
     Features: TypeAlias = Array | csr_array | csr_matrix
 
 
 # a torch.Tensor must be sparse, and the first of a tuple is x
-GraphLike: TypeAlias = "Graph | PygData | SparseMatrix | NetworkxGraph | torch.Tensor | tuple[Any, Any]"
+GraphLike: TypeAlias = (
+    "Graph | HeteroGraph | PygData | PygHeteroData | SparseMatrix | NetworkxGraph | torch.Tensor | tuple[Any, Any]"
+)
+AnyGraph: TypeAlias = "Graph | HeteroGraph"
+
+
+def graph_of(obj: GraphLike) -> AnyGraph:
+    """What Graph.of takes as a Graph, and a HeteroGraph or a PyG `HeteroData` as a HeteroGraph."""
+    if all(hasattr(obj, name) for name in ("node_types", "edge_types")):
+        from gnnc.hetero_graph import HeteroGraph
+
+        return obj if isinstance(obj, HeteroGraph) else HeteroGraph.of(cast(Any, obj))
+    return Graph.of(cast(Any, obj))
 
 
 class Graph:
@@ -54,10 +69,10 @@ class Graph:
         label_names: Sequence[str] | None = None,
         **attributes: Array,
     ) -> None:
-        edges = _checked_edges(edge_index)
+        edges = checked_edges(edge_index)
         self._edge_index = edge_index
         self._x: Any = x
-        self._num_nodes = _count_nodes(edges, x, num_nodes)
+        self._num_nodes = count_of_nodes(edges, x, num_nodes)
         if node_ids is not None and len(node_ids) != self._num_nodes:
             raise GraphError(f"node_ids has {len(node_ids)} entries; pass one per node, {self._num_nodes} in all.")
         self._node_ids = None if node_ids is None else list(node_ids)
@@ -120,6 +135,17 @@ class Graph:
         stored = ", ".join(["edge_index", *(["x"] if self._x is not None else []), *self._attributes])
         raise AttributeError(f"the graph has no attribute {name!r}; it has {stored}")
 
+    @property
+    def node_counts(self) -> Mapping[str, int]:
+        """The number of nodes by set; a homogeneous graph has one, called "nodes"."""
+        return {"nodes": self._num_nodes}
+
+    def entries(self) -> list[Entry]:
+        """All arrays, with what their rows are."""
+        edges = Entry("edge_index", "edges", "edges", None, self.edge_index, ("nodes", "nodes"))
+        kinds = {name: "edges" if name.startswith("edge_") else "nodes" for name in self.attributes}
+        return [edges, *(Entry(name, kinds[name], kinds[name], None, a) for name, a in self.attributes.items())]
+
     def __repr__(self) -> str:
         names = "".join(f", {name}" for name in self._attributes)
         features = "" if self._x is None else f", x{list(self._x.shape)}"
@@ -155,7 +181,7 @@ class Graph:
             raise GraphError(f"{path}: {error}") from None
 
     @classmethod
-    def of(cls, obj: GraphLike) -> Graph:
+    def of(cls, obj: Graph | PygData | SparseMatrix | NetworkxGraph | torch.Tensor | tuple[Any, Any]) -> Graph:
         """Take a graph as Python code has it, or a tuple `(x, graph)` of its features and any of these:
 
         a Graph; a PyG `Data`, with `edge_index` or a sparse `adj_t`; an adjacency matrix as a scipy sparse matrix or a
@@ -174,7 +200,7 @@ class Graph:
             return cls._of_tuple(obj)
         entries = entries_of(obj)
         if entries is None:
-            raise GraphError(f"The graph is {_kind(obj)}; {_ACCEPTED}.")
+            raise GraphError(f"The graph is {kind_of(obj)}; {_ACCEPTED}.")
         return cls._from_container(entries)
 
     @classmethod
@@ -215,8 +241,8 @@ class Graph:
         """Say what keeps `array` from being an attribute of the nodes or edges under this name, or None."""
         if hasattr(type(self), name) or name.startswith("_"):
             return f"An attribute cannot be called {name!r}, which means something else on a graph; rename it."
-        if not _is_array(array):
-            return f"{name} is {_kind(array)}; pass a numpy array of numbers or a torch tensor."
+        if not is_array(array):
+            return f"{name} is {kind_of(array)}; pass a numpy array of numbers or a torch tensor."
         domain, rows = ("edge", self.num_edges) if name.startswith("edge_") else ("node", self.num_nodes)
         if not array.shape or array.shape[0] != rows:
             return f"{name} has shape {tuple(array.shape)}; pass one row per {domain}, {rows} in all."
@@ -236,10 +262,10 @@ def as_numpy(array: Array) -> NDArray[Any]:
     return array.numpy(force=True)
 
 
-def _checked_edges(edge_index: object) -> NDArray[Any]:
+def checked_edges(edge_index: object) -> NDArray[Any]:
     """Return the edges as a numpy view, (2, E); raise GraphError if they are not edges."""
-    if not _is_array(edge_index):
-        raise GraphError(f"edge_index is {_kind(edge_index)}; pass a numpy array or a torch tensor of shape (2, E).")
+    if not is_array(edge_index):
+        raise GraphError(f"edge_index is {kind_of(edge_index)}; pass a numpy array or a torch tensor of shape (2, E).")
     shape = tuple(edge_index.shape)
     if len(shape) != 2 or shape[0] != 2:
         hint = "transpose it" if len(shape) == 2 and shape[1] == 2 else "row 0 holds the sources, row 1 the targets"
@@ -250,18 +276,21 @@ def _checked_edges(edge_index: object) -> NDArray[Any]:
     return as_numpy(edge_index)
 
 
-def _count_nodes(edges: NDArray[Any], x: object, num_nodes: object) -> int:
-    """Return the number of nodes, by the rule in Graph; raise GraphError if the three do not agree."""
+def count_of_nodes(edges: NDArray[Any], x: object, num_nodes: object, of_edges: str = "", of_nodes: str = "") -> int:
+    """Return the number of nodes, by the rule in Graph; raise GraphError if the three do not agree.
+
+    `edges` are node ids in any number of rows; `of_edges` and `of_nodes` begin the messages about each.
+    """
     smallest, largest = (int(edges.min()), int(edges.max())) if edges.size else (0, -1)
     if smallest < 0:
         raise GraphError(
-            f"edge_index {_first(edges < 0, edges)}, but node ids start at 0; drop or renumber such edges."
+            f"{of_edges}edge_index {_first(edges < 0, edges)}, but node ids start at 0; drop or renumber such edges."
         )
 
     declared = None if num_nodes is None else _checked_count(num_nodes)
     rows = None if x is None else _checked_rows(x)
     if rows is not None and declared is not None and rows != declared:
-        raise GraphError(f"x has {rows} rows, but num_nodes is {declared}; pass one row of x per node.")
+        raise GraphError(f"{of_nodes}x has {rows} rows, but num_nodes is {declared}; pass one row of x per node.")
 
     known = rows if rows is not None else declared
     if known is None:
@@ -269,7 +298,8 @@ def _count_nodes(edges: NDArray[Any], x: object, num_nodes: object) -> int:
     if largest >= known:
         source = "num_nodes is" if rows is None else "the rows of x are"
         raise GraphError(
-            f"edge_index {_first(edges >= known, edges)}, but {source} {known}; node ids must be below that number."
+            f"{of_edges}edge_index {_first(edges >= known, edges)}, but {source} {known}; node ids must be below that "
+            "number."
         )
     return known
 
@@ -287,8 +317,8 @@ def _checked_count(num_nodes: object) -> int:
 
 def _checked_rows(x: Any) -> int:
     """Return the number of rows of the features; raise GraphError if they are no array with rows."""
-    if not (_is_array(x) or _is_csr(x)):
-        raise GraphError(f"x is {_kind(x)}; pass a numpy array of numbers, a torch tensor or a scipy CSR matrix.")
+    if not (is_array(x) or _is_csr(x)):
+        raise GraphError(f"x is {kind_of(x)}; pass a numpy array of numbers, a torch tensor or a scipy CSR matrix.")
     if not x.shape:
         raise GraphError("x is a single number; pass one row per node.")
     return int(x.shape[0])
@@ -297,10 +327,11 @@ def _checked_rows(x: Any) -> int:
 def _first(faults: NDArray[np.bool_], edges: NDArray[Any]) -> str:
     """Describe the first edge with a fault; `faults` has the shape of `edges`, (2, E)."""
     column = int(faults.any(axis=0).argmax())
-    return f"column {column} is ({edges[0, column]}, {edges[1, column]})"
+    ends = ", ".join(str(row[column]) for row in edges)
+    return f"column {column} is ({ends})" if len(edges) > 1 else f"names the node {ends} in column {column}"
 
 
-def _is_array(value: Any) -> TypeGuard[Array]:
+def is_array(value: Any) -> TypeGuard[Array]:
     """Whether `value` is a numpy array of numbers or, told by `detach` because torch stays unimported, a tensor."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "biufc"
@@ -311,7 +342,7 @@ def _is_csr(value: Any) -> TypeGuard[csr_array | csr_matrix]:
     return getattr(value, "format", None) == "csr" and hasattr(value, "toarray")
 
 
-def _kind(value: object) -> str:
+def kind_of(value: object) -> str:
     """Name what was given, for a message."""
     if value is None:
         return "None"

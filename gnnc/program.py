@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +12,17 @@ from xdsl.dialects.builtin import ModuleOp
 
 from gnnc.artifact import Contents, write_artifact
 from gnnc.errors import RunError
-from gnnc.frontend.inputs import ModelInput
-from gnnc.graph import Graph
+from gnnc.frontend.arguments import bind_arguments
+from gnnc.frontend.inputs import NODES, ModelInput
+from gnnc.graph import graph_of
+from gnnc.output_rows import OutputRows, asked_nodes
 from gnnc.outputs import OutputStructure, output_names, rebuild
 from gnnc.targets.gpu.executor import BatchedExecutor
+from gnnc.tensors import as_tensor
 from gnnc.verification import DEFAULT_TOLERANCE, Reference, Verification, compare, eager_outputs, hash_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from gnnc.graph import GraphLike
+    from gnnc.graph import AnyGraph, GraphLike
 
 
 class Program:
@@ -40,7 +40,7 @@ class Program:
         inputs: tuple[ModelInput, ...],
         outputs: OutputStructure,
         *,
-        graph: Graph | None = None,
+        graph: AnyGraph | None = None,
         model: torch.nn.Module | None = None,
         reference: Reference | None = None,
     ):
@@ -52,7 +52,7 @@ class Program:
         self.model = model
         self.reference = reference
         self._executor = BatchedExecutor(module, weights)
-        self._structure: tuple[Graph, tuple[Any, ...]] | None = None
+        self._structure: tuple[AnyGraph, tuple[Any, ...]] | None = None
 
     def run(
         self,
@@ -65,40 +65,44 @@ class Program:
     ) -> Any:
         """What the model returns, for every node or for some.
 
-        `x` are node features of shape [nodes, …] (default: the graph's own); `graph` another graph with the same inputs
-        as the one the program was compiled with; `nodes` the ids of the nodes to return, in the order and as often as
-        they are asked for; `batch_size` the number of target nodes a batch (default: as many as keep a batch's edge
-        values within 256 MiB); `device` "cpu" or "cuda". Features as a numpy array give numpy arrays, a torch tensor
-        gives tensors.
+        `x` are node features of shape [nodes, …], for a heterogeneous graph a dict of them by node type (default: the
+        graph's own); `graph` another graph with the same inputs as the one the program was compiled with; `nodes` the
+        ids of the nodes to return, in the order and as often as they are asked for, for a heterogeneous graph a dict of
+        them by node type, where types left out get no rows; `batch_size` the number of target nodes a batch (default:
+        as many as keep a batch's edge values within 256 MiB); `device` "cpu" or "cuda". Features as a numpy array give
+        numpy arrays, a torch tensor gives tensors.
 
-        What depends on the graph alone is kept for the next run on the same Graph object, whose arrays must not change
+        What depends on the graph alone is kept for the next run on the same graph object, whose arrays must not change
         in between. Raises RunError if an input does not fit the program.
         """
         used = self.graph_for(graph)
         given = self.given_inputs(used, x)
-        results = self.run_tensors(used, self.input_tensors(given, used.num_nodes), nodes, batch_size, device)
+        results = self.run_tensors(used, self.input_tensors(given, used.node_counts), nodes, batch_size, device)
         as_tensors = any(isinstance(given[i.key], torch.Tensor) for i in self.inputs if i.is_feature)
         return rebuild(self.outputs, results if as_tensors else [result.numpy() for result in results])
 
     def run_tensors(
-        self, graph: Graph, tensors: Mapping[str, torch.Tensor], nodes: Any, batch_size: int | None, device: str
+        self, graph: AnyGraph, tensors: Mapping[str, torch.Tensor], nodes: Any, batch_size: int | None, device: str
     ) -> list[torch.Tensor]:
         """The outputs in order, as tensors on the host; arguments as for `run`."""
         if batch_size is not None and batch_size < 1:
             raise RunError(f"batch_size is {batch_size}: give the number of nodes a batch, 1 or more")
-        asked = None if nodes is None else node_ids(nodes, graph.num_nodes)
+        asked = None if nodes is None else asked_nodes(nodes, self.output_rows(), graph.node_counts)
         results = self._executor.run(
             {i.key: tensors[i.key] for i in self.inputs if i.is_feature},
             self.structure(graph, tensors),
-            graph.num_nodes,
-            wanted=None if asked is None else torch.unique(asked),
+            graph.node_counts,
+            wanted=None if asked is None else {name: torch.unique(ids) for name, ids in asked.items()},
             batch_size=batch_size,
             device=usable_device(device),
         )
         if asked is None:
             return results
-        axes = self._executor.node_axes()
-        return [result.index_select(axis, asked) for result, axis in zip(results, axes, strict=True)]
+        return [rows.select(r, asked) for r, rows in zip(results, self.output_rows(), strict=True)]
+
+    def output_rows(self) -> list[OutputRows]:
+        """What the rows of each output are."""
+        return [OutputRows.of_type(type_) for type_ in self._executor.output_types()]
 
     def verify(
         self,
@@ -119,18 +123,21 @@ class Program:
         Raises RunError if there is nothing to compare with, or the reference rows are of another graph.
         """
         used = self.graph_for(graph)
-        tensors = self.input_tensors(self.given_inputs(used), used.num_nodes)
+        tensors = self.input_tensors(self.given_inputs(used), used.node_counts)
         model = model if model is not None else self.model
-        axes, names = self._executor.node_axes(), output_names(self.outputs)
+        rows, names = self.output_rows(), output_names(self.outputs)
         if model is None:
             reference = self.reference_for(tensors)
-            results = self.run_tensors(used, tensors, reference.nodes, batch_size, device)
-            return compare(names, results, reference.rows, axes, reference.nodes, tolerance)
-        ids = torch.arange(used.num_nodes) if nodes is None else node_ids(nodes, used.num_nodes)
-        results = self.run_tensors(used, tensors, ids, batch_size, device)
-        expected = eager_outputs(model, {i.parameter: tensors[i.key] for i in self.inputs})
-        expected = [e.index_select(axis, ids) for e, axis in zip(expected, axes, strict=True)]
-        return compare(names, results, expected, axes, ids, tolerance)
+            results = self.run_tensors(used, tensors, None, batch_size, device)
+            results = [r.select(result, reference.ids) for r, result in zip(rows, results, strict=True)]
+            return compare(names, results, reference.rows, rows, reference.ids, tolerance)
+        results = self.run_tensors(used, tensors, nodes, batch_size, device)
+        expected = eager_outputs(model, bind_arguments(model, used).build(tensors))
+        ids = all_rows(rows, expected)
+        if nodes is not None:
+            ids = asked_nodes(nodes, rows, used.node_counts)
+            expected = [r.select(e, ids) for r, e in zip(rows, expected, strict=True)]
+        return compare(names, results, expected, rows, ids, tolerance)
 
     def reference_for(self, tensors: Mapping[str, torch.Tensor]) -> Reference:
         """The stored rows, if they are of the graph with these inputs."""
@@ -141,24 +148,28 @@ class Program:
         return self.reference
 
     def keep_reference(self, count: int) -> None:
-        """Stores the model's own rows for `count` nodes, spread evenly over the graph the program was compiled with."""
+        """Stores the model's own rows for `count` nodes of each set, spread evenly over the graph that was compiled."""
         assert self.model is not None
         graph = self.graph_for(None)
-        tensors = self.input_tensors(self.given_inputs(graph), graph.num_nodes)
-        kept = min(count, graph.num_nodes)
-        nodes = torch.arange(kept) * max(0, graph.num_nodes - 1) // max(1, kept - 1)
-        outputs = eager_outputs(self.model, {i.parameter: tensors[i.key] for i in self.inputs})
-        rows = [o.index_select(axis, nodes) for o, axis in zip(outputs, self._executor.node_axes(), strict=True)]
-        self.reference = Reference(nodes, tuple(rows), hash_of(tensors))
+        tensors = self.input_tensors(self.given_inputs(graph), graph.node_counts)
+        outputs = eager_outputs(self.model, bind_arguments(self.model, graph).build(tensors))
+        rows = self.output_rows()
+        ids = {name: spread_evenly(count, len(all_ids)) for name, all_ids in all_rows(rows, outputs).items()}
+        kept = tuple(r.select(output, ids) for r, output in zip(rows, outputs, strict=True))
+        self.reference = Reference(ids, kept, hash_of(tensors))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the program as an artifact, a folder from which `gnnc.load` reads it without the model's source."""
         write_artifact(Contents(self.module, self.weights, self.inputs, self.outputs, self.reference), path)
 
-    def given_inputs(self, graph: Graph, x: Any = None) -> dict[str, Any]:
-        """What a graph provides, by name; `x` takes the place of its features."""
-        given: dict[str, Any] = {"edge_index": graph.edge_index, **graph.attributes}
-        return given if x is None else {**given, self.features_key(): x}
+    def given_inputs(self, graph: AnyGraph, x: Any = None) -> dict[str, Any]:
+        """What a graph provides, by key; `x` takes the place of its features."""
+        given = {entry.key: entry.array for entry in graph.entries()}
+        if x is None:
+            return given
+        if isinstance(x, Mapping):
+            return {**given, **{f"x__{type_}": rows for type_, rows in x.items()}}
+        return {**given, self.features_key(): x}
 
     def features_key(self) -> str:
         """The graph's name for the features that `run(x)` gives: x, or else the only ones there are."""
@@ -167,58 +178,42 @@ class Program:
             return "x" if "x" in keys else keys[0]
         raise RunError(f"the program takes {', '.join(keys)} and no x: give a graph that has them")
 
-    def graph_for(self, graph: GraphLike | None) -> Graph:
+    def graph_for(self, graph: GraphLike | None) -> AnyGraph:
         """The graph to run on. Raises RunError if there is none."""
         if graph is not None:
-            return Graph.of(graph)
+            return graph_of(graph)
         if self.graph is None:
             raise RunError("the program was loaded from a file and knows no graph: give graph=")
         return self.graph
 
-    def structure(self, graph: Graph, tensors: Mapping[str, torch.Tensor]) -> tuple[Any, ...]:
+    def structure(self, graph: AnyGraph, tensors: Mapping[str, torch.Tensor]) -> tuple[Any, ...]:
         """What depends on the graph alone; kept for the graph that was used last."""
         if self._structure is None or self._structure[0] is not graph:
-            self._structure = (graph, self._executor.structure(tensors, graph.num_nodes))
+            self._structure = (graph, self._executor.structure(tensors, graph.node_counts))
         return self._structure[1]
 
-    def input_tensors(self, given: Mapping[str, Any], nodes: int) -> dict[str, torch.Tensor]:
-        """The inputs by the graph's names, on the host, checked against the program's signature."""
+    def input_tensors(self, given: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, torch.Tensor]:
+        """The inputs by key, on the host, checked against the program's signature and the node counts by set."""
         tensors: dict[str, torch.Tensor] = {}
         for expected in self.inputs:
             if expected.key not in given:
                 raise RunError(f"the graph has no {expected.key}, which the program takes: add it to the graph")
-            tensors[expected.key] = checked_input(expected, given[expected.key], nodes)
+            tensors[expected.key] = checked_input(expected, given[expected.key], counts)
         return tensors
 
 
-def node_ids(nodes: Any, count: int) -> torch.Tensor:
-    """Node ids as an int64 tensor. Raises RunError, naming the first that is no node of the graph."""
-    if not isinstance(nodes, np.ndarray | torch.Tensor):
-        nodes = np.asarray(nodes)
-    ids = as_tensor(nodes)
-    if ids.dim() != 1:
-        raise RunError(f"nodes has shape {list(ids.shape)}: give a one-dimensional array of node ids")
-    if ids.numel() == 0:
-        return ids.to(torch.int64)
-    if ids.dtype == torch.bool or ids.dtype.is_floating_point or ids.dtype.is_complex:
-        raise RunError(f"nodes has type {ids.dtype}: give integer ids (for a mask, the indices where it is true)")
-    ids = ids.to(torch.int64)
-    wrong = ((ids < 0) | (ids >= count)).nonzero()
-    if wrong.numel():
-        place = int(wrong[0])
-        raise RunError(f"nodes[{place}] is {int(ids[place])}, the graph has nodes 0 to {count - 1}")
-    return ids
+def all_rows(rows: Sequence[OutputRows], outputs: Sequence[torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The ids of all rows, by the sets that outputs are on."""
+    return {r.set_name: torch.arange(r.count(output)) for r, output in zip(rows, outputs, strict=True)}
 
 
-def as_tensor(array: NDArray[Any] | torch.Tensor) -> torch.Tensor:
-    """A tensor on the host that shares the array's memory where it can; it is only read."""
-    with warnings.catch_warnings():
-        # memory-mapped files are read-only, and torch warns of what would happen if one wrote to them
-        warnings.filterwarnings("ignore", "The given NumPy array is not writable", UserWarning)
-        return torch.as_tensor(array).detach().cpu()
+def spread_evenly(count: int, total: int) -> torch.Tensor:
+    """So many of the numbers below `total`, the first and the last among them."""
+    kept = min(count, total)
+    return torch.arange(kept) * max(0, total - 1) // max(1, kept - 1)
 
 
-def checked_input(expected: ModelInput, value: Any, nodes: int) -> torch.Tensor:
+def checked_input(expected: ModelInput, value: Any, counts: Mapping[str, int]) -> torch.Tensor:
     """One input as a tensor on the host. Raises RunError naming it if its shape or type differs."""
     if not isinstance(value, np.ndarray | torch.Tensor):
         raise RunError(f"{expected.key} is a {type(value).__name__}: give a numpy array or a torch tensor")
@@ -230,8 +225,11 @@ def checked_input(expected: ModelInput, value: Any, nodes: int) -> torch.Tensor:
         raise RunError(
             f"{expected.key} has shape {list(tensor.shape)}, the program was compiled for [{', '.join(sizes)}]"
         )
-    if expected.is_feature and tensor.shape[expected.axis] != nodes:
-        raise RunError(f"{expected.key} has {tensor.shape[expected.axis]} rows, the graph has {nodes} nodes")
+    if expected.is_feature and tensor.shape[expected.axis] != counts[expected.set_name]:
+        has = "the graph has" if expected.set_name == NODES else f"the graph has of {expected.set_name}"
+        raise RunError(
+            f"{expected.key} has {tensor.shape[expected.axis]} rows, {has} {counts[expected.set_name]} nodes"
+        )
     if tensor.dtype != expected.dtype:
         raise RunError(
             f"{expected.key} has type {tensor.dtype}, the program was compiled for {expected.dtype}: convert it"

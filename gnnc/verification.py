@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch.utils._pytree import tree_leaves
+
+from gnnc.output_rows import OutputRows
 
 DEFAULT_TOLERANCE = 1e-4
 
@@ -17,13 +20,14 @@ class OutputComparison:
     """How one output differs from the model's.
 
     `absolute` is the largest absolute error, `relative` the same over the largest value of the model's output (its
-    scale), `node` where it is.
+    scale), `row` where it is and `unit` what a row is: a node or an edge.
     """
 
     name: str
     absolute: float
     relative: float
-    node: int | None
+    row: int | None
+    unit: str
     tolerance: float
 
     @property
@@ -34,10 +38,10 @@ class OutputComparison:
 
 @dataclass(frozen=True)
 class Verification:
-    """The comparison of every output, over so many nodes."""
+    """The comparison of every output, over so many rows."""
 
     outputs: tuple[OutputComparison, ...]
-    nodes: int
+    rows: int
 
     @property
     def passed(self) -> bool:
@@ -46,13 +50,13 @@ class Verification:
 
 @dataclass(frozen=True)
 class Reference:
-    """Rows of the model's own outputs for some nodes of the graph it was compiled with.
+    """Some rows of the model's own outputs for the graph it was compiled with.
 
-    `nodes` are ids (int64, shape [count]); `rows` holds, for each output, its rows for those nodes. `graph_hash` tells
-    that graph from others.
+    `ids` are, by the set of nodes or edges that rows are of, their numbers (int64, shape [count]); `rows` holds the
+    rows of each output, or all of a value of the whole graph. `graph_hash` tells that graph from others.
     """
 
-    nodes: torch.Tensor
+    ids: Mapping[str, torch.Tensor]
     rows: tuple[torch.Tensor, ...]
     graph_hash: str
 
@@ -60,16 +64,17 @@ class Reference:
         """As named tensors, to store."""
         digest = torch.tensor(list(bytes.fromhex(self.graph_hash)), dtype=torch.uint8)
         rows = {f"output.{i}": tensor for i, tensor in enumerate(self.rows)}
-        return {"nodes": self.nodes, "graph": digest, **rows}
+        return {"graph": digest, **rows, **{f"ids.{name}": ids for name, ids in self.ids.items()}}
 
     @staticmethod
     def of(tensors: Mapping[str, torch.Tensor]) -> Reference:
         """From named tensors."""
-        rows = tuple(tensors[f"output.{i}"] for i in range(len(tensors) - 2))
-        return Reference(tensors["nodes"], rows, bytes(tensors["graph"].tolist()).hex())
+        ids = {name.removeprefix("ids."): tensor for name, tensor in tensors.items() if name.startswith("ids.")}
+        rows = tuple(tensors[f"output.{i}"] for i in range(len(tensors) - len(ids) - 1))
+        return Reference(ids, rows, bytes(tensors["graph"].tolist()).hex())
 
 
-def eager_outputs(model: torch.nn.Module, arguments: Mapping[str, torch.Tensor]) -> list[torch.Tensor]:
+def eager_outputs(model: torch.nn.Module, arguments: Mapping[str, Any]) -> list[torch.Tensor]:
     """What the model itself computes, its tensors in order, in evaluation mode."""
     training = [module for module in model.modules() if module.training]
     model.eval()
@@ -95,29 +100,38 @@ def compare(
     names: Sequence[str],
     results: Sequence[torch.Tensor],
     expected: Sequence[torch.Tensor],
-    axes: Sequence[int],
-    nodes: torch.Tensor,
+    rows: Sequence[OutputRows],
+    ids: Mapping[str, torch.Tensor],
     tolerance: float,
 ) -> Verification:
-    """Compares outputs row by row; `axes` are their axes over nodes, `nodes` the id of each row.
+    """Compares outputs row by row; `rows` say what those are, `ids` have the number of each by set.
 
     Equal infinities and NaN in the same places agree, as what the model computes is the measure.
     """
-    rows = zip(names, results, expected, axes, strict=True)
-    return Verification(tuple(compare_one(*row, nodes, tolerance) for row in rows), len(nodes))
+    compared = [compare_one(*output, ids, tolerance) for output in zip(names, results, expected, rows, strict=True)]
+    return Verification(tuple(compared), sum(len(numbers) for numbers in ids.values()))
 
 
 def compare_one(
-    name: str, result: torch.Tensor, expected: torch.Tensor, axis: int, nodes: torch.Tensor, tolerance: float
+    name: str,
+    result: torch.Tensor,
+    expected: torch.Tensor,
+    rows: OutputRows,
+    ids: Mapping[str, torch.Tensor],
+    tolerance: float,
 ) -> OutputComparison:
     if result.numel() == 0:
-        return OutputComparison(name, 0.0, 0.0, None, tolerance)
+        return OutputComparison(name, 0.0, 0.0, None, rows.unit, tolerance)
     ours, theirs = result.double(), expected.double()
     same = (ours == theirs) | (ours.isnan() & theirs.isnan())
     error = torch.where(same, 0.0, (ours - theirs).abs()).nan_to_num(nan=torch.inf)
-    by_node = error.movedim(axis, 0).reshape(error.shape[axis], -1).amax(1)
     finite = theirs[theirs.isfinite()]
     scale = float(finite.abs().max()) if finite.numel() else 0.0
-    largest, place = float(by_node.max()), int(by_node.argmax())
+    largest = float(error.max())
     relative = largest / scale if scale else largest
-    return OutputComparison(name, largest, relative, int(nodes[place]), tolerance)
+    row = int(ids[rows.set_name][row_of_largest(error, rows.axis)]) if rows.kind else None
+    return OutputComparison(name, largest, relative, row, rows.unit, tolerance)
+
+
+def row_of_largest(error: torch.Tensor, axis: int) -> int:
+    return int(error.movedim(axis, 0).reshape(error.shape[axis], -1).amax(1).argmax())

@@ -72,10 +72,10 @@ def command(
 
 
 def as_text(verification: Verification) -> str:
-    lines = [f"compared {verification.nodes:,} nodes"]
+    lines = [f"compared {verification.rows:,} rows"]
     for output in verification.outputs:
         verdict = "ok" if output.passed else f"over the tolerance {output.tolerance:g}"
-        where = "" if output.node is None else f", largest at node {output.node}"
+        where = "" if output.row is None else f", largest at {output.unit} {output.row}"
         lines.append(
             f"{output.name}: error {output.absolute:.3g}, {output.relative:.3g} of the output's scale{where}: {verdict}"
         )

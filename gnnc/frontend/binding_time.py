@@ -24,7 +24,7 @@ class BindingTime(IntEnum):
 
 def binding_times(model: TracedModel, inputs: Sequence[ModelInput]) -> dict[TracedValue, BindingTime]:
     """The binding time of every value. A fill takes only shape and type from its operand, so it never is a feature."""
-    features = {i.parameter for i in inputs if i.is_feature}
+    features = {i.key for i in inputs if i.is_feature}
     times: dict[TracedValue, BindingTime] = {}
     for value in model.values:
         times[value] = binding_time(value, times, features)

@@ -21,7 +21,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
 from gnnc.errors import CaptureError
-from gnnc.frontend.inputs import EDGES, NODES, ModelInput
+from gnnc.frontend.arguments import Arguments, BoundModel
 
 # Some modules guard sizes against sys.maxsize, which torch can't tell from infinity; then a bound below it helps.
 LARGEST_DIMENSION = 2**40
@@ -34,35 +34,35 @@ TRACERS = (f"{Path(torch.__file__).parent}{os.sep}", f"{Path(__file__).parents[1
 INSTALLED = (str(Path(contextlib.__file__).parent), str(Path(torch.__file__).parents[1]))
 
 
-def capture(model: torch.nn.Module, inputs: Sequence[ModelInput]) -> ExportedProgram:
-    """The model as a functional ATen graph in which node and edge counts are symbols.
+def capture(model: torch.nn.Module, arguments: Arguments) -> ExportedProgram:
+    """The model as a functional ATen graph in which node and edge counts are symbols. It takes the tensors of
+    `arguments.inputs`, in order; its weights are called `model.NAME`.
 
     Only functionalisation is applied (`run_decompositions({})`): linear, layer_norm and their like stay whole. Raises
     CaptureError with torch's reason and the line of the model.
     """
     refuse_caches(model)
-    arguments = {i.parameter: i.synthetic() for i in inputs}
     try:
         with tracing_conditions():
             try:
-                program = trace(model, arguments, inputs, Dim(NODES), Dim(EDGES))
+                program = trace(model, arguments)
             except UserError as error:
                 if not is_constraint(error):
                     raise
-                bounded = (Dim(name, max=LARGEST_DIMENSION) for name in (NODES, EDGES))
-                program = trace(model, arguments, inputs, *bounded)
+                program = trace(model, arguments, max=LARGEST_DIMENSION)
             program = program.run_decompositions({})
     except Exception as error:  # torch.export raises errors of a dozen unrelated classes, and the model its own
-        refuse_failing(model, arguments, inputs)
+        refuse_failing(model, arguments)
         reason = first_sentence(error)
-        line = line_of_constraint(model, arguments, inputs) if is_constraint(error) else user_line(error)
+        line = line_of_constraint(model, arguments) if is_constraint(error) else user_line(error)
         raise CaptureError(
             f"{type(model).__name__} can't be captured: {reason}{line and f' (in {line})'}; torch.export must be able "
             "to trace the model without looking at the values of tensors, and for any number of nodes and edges",
             reason,
         ) from error
     if program.graph_signature.buffers_to_mutate:
-        names = ", ".join(sorted(program.graph_signature.buffers_to_mutate.values()))
+        changed = program.graph_signature.buffers_to_mutate.values()
+        names = ", ".join(sorted(name.removeprefix("model.") for name in changed))
         raise CaptureError(f"{type(model).__name__} changes its buffers {names} in forward: a program has no state")
     return program
 
@@ -78,14 +78,14 @@ def refuse_caches(model: torch.nn.Module) -> None:
             )
 
 
-def refuse_failing(model: torch.nn.Module, arguments: dict[str, torch.Tensor], inputs: Sequence[ModelInput]) -> None:
+def refuse_failing(model: torch.nn.Module, arguments: Arguments) -> None:
     """Where the model itself fails on inputs like the graph's, capture is not to blame."""
     try:
         with tracing_conditions():
-            copy.deepcopy(model)(**arguments)  # the run may change buffers
+            BoundModel(copy.deepcopy(model), arguments)(*arguments.synthetic())  # the run may change buffers
     except Exception as error:  # whatever the model raises
         line = user_line(error)
-        widths = ", ".join(f"{i.key} {list(i.row_shape)}" for i in inputs if i.key != "edge_index")
+        widths = ", ".join(f"{i.key} {list(i.row_shape)}" for i in arguments.inputs if not i.index_into)
         reason = first_sentence(error)
         raise CaptureError(
             f"{type(model).__name__} fails on rows as wide as the graph's ({widths}): {reason}"
@@ -94,11 +94,20 @@ def refuse_failing(model: torch.nn.Module, arguments: dict[str, torch.Tensor], i
         ) from error
 
 
-def trace(
-    model: torch.nn.Module, arguments: dict[str, torch.Tensor], inputs: Sequence[ModelInput], nodes: Any, edges: Any
-) -> ExportedProgram:
-    shapes = {i.parameter: {i.axis: nodes if i.domain == NODES else edges} for i in inputs}
-    return export(model, (), arguments, dynamic_shapes=shapes, strict=False)
+def trace(model: torch.nn.Module, arguments: Arguments, **bounds: int) -> ExportedProgram:
+    """One dynamic dimension for each set of nodes and of edges."""
+    sets = dict.fromkeys(i.set_name for i in arguments.inputs)
+    # torch wants identifiers, and a set may be called anything
+    dims = {name: Dim(identifier(name, place), **bounds) for place, name in enumerate(sets)}
+    shapes = tuple({i.axis: dims[i.set_name]} for i in arguments.inputs)
+    # the bound model is in evaluation mode if the model is
+    bound = BoundModel(model, arguments).train(model.training)
+    return export(bound, tuple(arguments.synthetic()), dynamic_shapes=(shapes,), strict=False)
+
+
+def identifier(name: str, place: int) -> str:
+    """A name for messages of torch: that of the set if it can be."""
+    return name if name.isidentifier() else f"set_{place}"
 
 
 @contextlib.contextmanager
@@ -153,10 +162,10 @@ def has_constraints(value: Any) -> bool:
     return any(isinstance(size, torch.SymInt) and size.node.shape_env.guards for size in sizes)
 
 
-def line_of_constraint(model: torch.nn.Module, arguments: dict[str, torch.Tensor], inputs: Sequence[ModelInput]) -> str:
+def line_of_constraint(model: torch.nn.Module, arguments: Arguments) -> str:
     """Traces the model once more, to learn where it constrains the numbers of nodes or edges; torch doesn't say."""
     with tracing_conditions(), contextlib.suppress(Exception), ConstraintWatch() as watch:
-        trace(model, arguments, inputs, Dim(NODES), Dim(EDGES))
+        trace(model, arguments)
     return watch.line
 
 

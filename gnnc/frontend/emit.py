@@ -59,7 +59,7 @@ class ModuleEmitter:
 
     def __init__(self, model: TracedModel, inputs: Sequence[ModelInput], times: Times):
         self.model = model
-        self.inputs = {i.parameter: i for i in inputs}
+        self.inputs = {i.key: i for i in inputs}
         self.times = times
         self.domains = name_domains(model, self.inputs)
         live = live_values(model, times)
@@ -106,7 +106,8 @@ def name_domains(model: TracedModel, inputs: dict[str, ModelInput]) -> dict[Size
     domains: dict[Size, DomainAttr] = {}
     for value in model.values:
         if value.op == "input" and value.domain is not None:
-            domains.setdefault(value.domain, DomainAttr(inputs[value.name].domain, inputs[value.name].domain))
+            given = inputs[value.name]
+            domains.setdefault(value.domain, DomainAttr(given.kind, given.set_name))
     for value in model.values:
         for shape, _ in value.outputs:
             for size in shape:
@@ -165,6 +166,10 @@ class FunctionEmitter:
         argument = self.block.insert_arg(type_, len(self.block.args))
         argument.name_hint = name
         return argument
+
+    def add_input(self, value: TracedValue, key: str) -> None:
+        hint = key if SSAValue.is_valid_name(key) else None
+        self.known[value] = self.add_argument(self.type_of(value), {"gnn.name": StringAttr(key)}, hint)
 
     @staticmethod
     def name(value: SSAValue, name: str) -> None:
@@ -302,8 +307,8 @@ class StructureEmitter(FunctionEmitter):
         self.result_of: dict[SSAValue, int] = {}
         for i in module.inputs.values():
             if not i.is_feature:
-                value = next(v for v in module.model.values if v.op == "input" and v.name == i.parameter)
-                self.known[value] = self.add_argument(self.type_of(value), {"gnn.name": StringAttr(i.key)}, i.parameter)
+                value = next(v for v in module.model.values if v.op == "input" and v.name == i.key)
+                self.add_input(value, i.key)
 
     def result(self, argument: TracedValue | EdgeSet | Size) -> tuple[int, SSAValue]:
         """The place of a value among the results of @structure; adds it if need be."""
@@ -355,8 +360,8 @@ class ForwardEmitter(FunctionEmitter):
         super().__init__(module)
         for i in module.inputs.values():
             if i.is_feature:
-                value = next(v for v in module.model.values if v.op == "input" and v.name == i.parameter)
-                self.known[value] = self.add_argument(self.type_of(value), {"gnn.name": StringAttr(i.key)}, i.parameter)
+                value = next(v for v in module.model.values if v.op == "input" and v.name == i.key)
+                self.add_input(value, i.key)
 
     def run(self) -> FuncOp:
         for value in self.module.order:

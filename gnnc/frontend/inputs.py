@@ -1,8 +1,7 @@
-"""What the arguments of a model's forward are: names decide, never sizes."""
+"""The tensors that a model takes from a graph: what their rows are is known by name, never by size."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,95 +9,65 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from gnnc.errors import CaptureError
-
 if TYPE_CHECKING:
-    from gnnc.graph import Graph
+    from gnnc.graph_entries import Entry
 
 NODES = "nodes"
 EDGES = "edges"
 
-# Names that people give the two arguments every model has.
-ALIASES = {
-    "x": ("x", "feat", "feats", "features", "inputs", "h", "in_feat"),
-    "edge_index": ("edge_index", "edges", "edge_list", "ei"),
-}
-
 # Sizes of the synthetic graph: different from each other and from usual widths; torch would specialise 0 and 1.
-TRACE_NODES = 11
-TRACE_EDGES = 23
+FIRST_TRACE_SIZE = 11
 
 
 @dataclass(frozen=True)
 class ModelInput:
-    """One tensor argument of forward.
+    """One tensor that a model takes.
 
-    `key` is the graph's name for it, `domain` is "nodes" or "edges", `axis` the axis that runs over them, `row_shape`
-    the other sizes.
+    `key` is the graph's name for it (`x`, `x__paper`), `kind` is "nodes" or "edges" and `set_name` which of them its
+    rows are, `axis` the axis that runs over them, `row_shape` the other sizes.
     """
 
-    parameter: str
     key: str
-    domain: str
+    kind: str
+    set_name: str
     axis: int
     row_shape: tuple[int, ...]
     dtype: torch.dtype
+    index_into: tuple[str, str] | None = None
+    """For edges: the node sets that the two rows index."""
 
     @property
     def is_feature(self) -> bool:
         """Node inputs are what the model computes on; edge inputs belong to the structure of the graph."""
-        return self.domain == NODES
+        return self.kind == NODES
 
-    def synthetic(self) -> torch.Tensor:
-        """A tensor to trace with: the user's graph is never traced."""
-        count = TRACE_NODES if self.domain == NODES else TRACE_EDGES
-        shape = (*self.row_shape[: self.axis], count, *self.row_shape[self.axis :])
-        if self.key == "edge_index":
-            flat = torch.arange(2 * TRACE_EDGES) % TRACE_NODES
-            return flat.reshape(shape).to(self.dtype)
+    def synthetic(self, sizes: Mapping[str, int]) -> torch.Tensor:
+        """A tensor to trace with, for a graph with sets of these sizes: the user's graph is never traced."""
+        shape = (*self.row_shape[: self.axis], sizes[self.set_name], *self.row_shape[self.axis :])
+        if self.index_into is not None:
+            rows = [torch.arange(sizes[self.set_name]) % sizes[nodes] for nodes in self.index_into]
+            return torch.stack(rows).to(self.dtype)
         if self.dtype.is_floating_point:
             return torch.linspace(0.0, 1.0, torch.Size(shape).numel()).reshape(shape).to(self.dtype)
         return torch.zeros(shape, dtype=self.dtype)
 
 
-def bind_inputs(model: torch.nn.Module, graph: Graph) -> list[ModelInput]:
-    """The inputs of `model.forward` that the graph provides.
-
-    A parameter with a default that the graph has nothing for keeps its default. Raises CaptureError for a required
-    parameter that matches nothing in the graph.
-    """
-    attributes: Mapping[str, Any] = {"edge_index": graph.edge_index, **graph.attributes}
-    inputs: list[ModelInput] = []
-    for name, parameter in inspect.signature(model.forward).parameters.items():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            continue
-        key = graph_key(name, attributes)
-        if key is not None:
-            inputs.append(describe_input(name, key, attributes[key]))
-        elif parameter.default is parameter.empty:
-            raise CaptureError(
-                f"argument '{name}' of {type(model).__name__}.forward matches nothing in the graph, which has "
-                f"{', '.join(sorted(attributes))}: rename the argument or add '{name}' to the graph"
-            )
-    if not any(i.is_feature for i in inputs):
-        raise CaptureError(f"{type(model).__name__}.forward takes no node features from the graph: name an argument x")
-    return inputs
+def trace_sizes(inputs: tuple[ModelInput, ...]) -> dict[str, int]:
+    """A size for every set of nodes and of edges, no two alike: sizes of node sets first."""
+    sets = dict.fromkeys(i.set_name for i in sorted(inputs, key=lambda i: i.kind != NODES))
+    return {name: trace_size(place) for place, name in enumerate(sets)}
 
 
-def graph_key(parameter: str, attributes: Mapping[str, Any]) -> str | None:
-    """The graph's attribute that a parameter of forward stands for."""
-    if parameter in attributes:
-        return parameter
-    for key, names in ALIASES.items():
-        if parameter in names and key in attributes:
-            return key
-    return None
+def trace_size(place: int) -> int:
+    return FIRST_TRACE_SIZE + 12 * place
 
 
-def describe_input(parameter: str, key: str, value: Any) -> ModelInput:
+def input_of(entry: Entry) -> ModelInput:
+    """What a model that takes an array of a graph has to know of it."""
+    value: Any = entry.array
     # a memory-mapped array can't be written, and torch would warn of that
     dtype = value.dtype if isinstance(value, torch.Tensor) else torch.from_numpy(np.empty(0, value.dtype)).dtype
-    axis = 1 if key == "edge_index" else 0
-    domain = EDGES if key.startswith("edge_") else NODES
+    is_index = entry.index_into is not None
+    axis = 1 if is_index else 0
     row_shape = (*value.shape[:axis], *value.shape[axis + 1 :])
-    return ModelInput(parameter, key, domain, axis, row_shape, dtype)
+    return ModelInput(entry.key, entry.kind, entry.set_name, axis, row_shape, dtype, entry.index_into)

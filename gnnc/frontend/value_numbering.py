@@ -56,19 +56,25 @@ FILLS: dict[str, float | str] = {
     "aten.full.default": "args[1]",
 }
 
+# Where the bound model keeps the user's.
+MODEL = "model."
+
 # Keyword arguments that say where a tensor lies, not what is in it.
 PLACEMENT = frozenset({"device", "pin_memory", "layout", "memory_format", "non_blocking"})
 
 
 def number_values(program: ExportedProgram, inputs: Sequence[ModelInput]) -> TracedModel:
-    """The traced model without duplicates. Raises UnsupportedModelError for what has no meaning as a value."""
+    """The traced model without duplicates; `inputs` are the tensors it takes, in order.
+
+    Raises UnsupportedModelError for what has no meaning as a value.
+    """
     return _Numbering(program, inputs).run()
 
 
 class _Numbering:
     def __init__(self, program: ExportedProgram, inputs: Sequence[ModelInput]):
         self.program = program
-        self.inputs = {i.parameter: i for i in inputs}
+        self.inputs = inputs
         self.values: list[TracedValue] = []
         self.by_node: dict[Node, Any] = {}
         self.by_key: dict[Any, TracedValue] = {}
@@ -97,22 +103,16 @@ class _Numbering:
 
     def read_placeholders(self) -> None:
         nodes = {node.name: node for node in self.program.graph.nodes if node.op == "placeholder"}
+        inputs = iter(self.inputs)
         for spec in self.program.graph_signature.input_specs:
             node = nodes[spec.arg.name]
             if spec.kind is InputKind.USER_INPUT:
-                value = self.new_value("input", spec.arg.name, (), {}, node)
-                value.name = self.inputs[self.parameter_of(spec.arg.name)].parameter
+                value = self.new_value("input", next(inputs).key, (), {}, node)
             else:
                 assert spec.target is not None
-                value = self.new_value("weight", spec.target, (), {}, node)
+                value = self.new_value("weight", spec.target.removeprefix(MODEL), (), {}, node)
                 value.tensor = self.tensor_of(spec.target).detach()
             self.by_node[node] = value
-
-    def parameter_of(self, placeholder: str) -> str:
-        """torch names placeholders after parameters, with a suffix where the name is taken."""
-        if placeholder in self.inputs:
-            return placeholder
-        return next(name for name in self.inputs if placeholder.startswith(name))
 
     def tensor_of(self, target: str) -> torch.Tensor:
         if target in self.program.state_dict:

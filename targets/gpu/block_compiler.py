@@ -39,6 +39,7 @@ from gnnc.dialects.gnn import (
     YieldOp,
 )
 from gnnc.dialects.gnn.attributes import domain_axis, domain_of
+from gnnc.dialects.gnn.edge_sets import edge_set_type
 from gnnc.targets.edge_sets import aggregate, edge_softmax, reduce_rows
 from gnnc.targets.torch_functions import constant, filled, function_of
 
@@ -83,17 +84,24 @@ class NeighborDemand:
     end: End
     neighbor_edges: int
     neighbor_end: End
+    node_set: str
+    """The nodes that are loaded are of this set."""
 
 
 @dataclass(frozen=True)
 class CompiledBlock:
-    """The function of a block for the outputs on one node domain: takes a Batch and the block's operands."""
+    """The function of a block for the outputs on one node set: takes a Batch and the block's operands."""
 
-    domain: DomainAttr
+    node_set: str
     outputs: tuple[int, ...]
     neighbor_demands: tuple[NeighborDemand, ...]
     run: BlockFunction
     source: str
+
+    @property
+    def needs_all(self) -> bool:
+        """Whether no node may be left out, whichever rows are asked for."""
+        return False
 
 
 def compile_block(op: ConvBlockOp, weights: Mapping[str, torch.Tensor], device: str) -> list[CompiledBlock]:
@@ -137,7 +145,7 @@ class _BlockWriter:
         source = self.source_text()
         exec(compile(source, f"<conv_block layer {self.op.layer_index}>", "exec"), self.namespace)
         run = self.namespace["block"]
-        return CompiledBlock(self.domain, tuple(self.outputs), self.neighbor_demands(), run, source)
+        return CompiledBlock(self.domain.set_name.data, tuple(self.outputs), self.neighbor_demands(), run, source)
 
     def neighbor_demands(self) -> tuple[NeighborDemand, ...]:
         """Where the rows of inputs are loaded from; structure values need no loading."""
@@ -145,7 +153,7 @@ class _BlockWriter:
         inputs = [argument for argument in self.op.body.block.args if argument.index < count]
         rows = {rows: None for argument in inputs for rows in self.demands.get(argument, {})}
         return tuple(
-            NeighborDemand(place_of(r.at.edges), r.at.end, place_of(r.edges), r.end)
+            NeighborDemand(place_of(r.at.edges), r.at.end, place_of(r.edges), r.end, node_set_at(r.edges, r.end))
             for r in rows
             if isinstance(r, NeighborNodes)
         )
@@ -318,6 +326,10 @@ def place_of(argument: SSAValue) -> int:
     """The place of a block's operand, from the argument that stands for it."""
     assert isinstance(argument, BlockArgument)
     return argument.index
+
+
+def node_set_at(edges: SSAValue, end: End) -> str:
+    return edge_set_type(edges).node_domain(EndAttr(end)).set_name.data
 
 
 def is_on(value: SSAValue, edges: Edges) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from gnnc.dialects.gnn import ConvBlockOp
@@ -18,8 +18,8 @@ from gnnc.passes.analysis.cost_model import row_bytes
 from gnnc.passes.analysis.model_functions import argument_name, model_functions
 from gnnc.targets.edge_sets import EdgeSet
 from gnnc.targets.gpu.batch import Batch
-from gnnc.targets.gpu.block_compiler import CompiledBlock, NeighborDemand, compile_block
-from gnnc.targets.gpu.level_sets import NodeSet, level_sets
+from gnnc.targets.gpu.block_compiler import CompiledBlock, compile_block
+from gnnc.targets.gpu.level_sets import NONE, NodeSet, level_sets, node_set_of
 from gnnc.targets.reference.run import run_structure
 from gnnc.targets.torch_functions import dtype_of, shape_with
 
@@ -50,34 +50,35 @@ class BatchedExecutor:
         if wrong is not None:
             raise PassFailedException(f"{wrong.name} stands outside of a block: run gnn-split-conv-blocks first")
 
-    def structure(self, inputs: Mapping[str, Any], nodes: int) -> tuple[Any, ...]:
-        """What does not depend on features, for a graph of so many nodes; `inputs` by the graph's names."""
-        return run_structure(self.module, inputs, self.weights, nodes)
+    def structure(self, inputs: Mapping[str, Any], counts: Mapping[str, int]) -> tuple[Any, ...]:
+        """What does not depend on features, for a graph with these node counts by set; `inputs` by the graph's
+        names."""
+        return run_structure(self.module, inputs, self.weights, counts)
 
     def run(
         self,
         features: Mapping[str, torch.Tensor],
         structure: Sequence[Any],
-        nodes: int,
+        counts: Mapping[str, int],
         *,
-        wanted: torch.Tensor | None = None,
+        wanted: Mapping[str, torch.Tensor] | None = None,
         batch_size: int | None = None,
         device: str = "cpu",
     ) -> list[torch.Tensor]:
         """The model's outputs on the host, in the order in which @forward returns them.
 
-        `wanted` are the nodes whose rows are needed, ascending and distinct (int64); the rows of other nodes are then
-        undefined.
+        `counts` are the node counts by set. `wanted` are, by set, the nodes whose rows are needed, ascending and
+        distinct (int64); the rows of other nodes are then undefined.
         """
         values = self.arguments(features, structure)
         last_use = self.last_uses()
-        targets = self.targets_of_blocks(values, nodes, wanted, device)
+        targets = self.targets_of_blocks(values, counts, wanted, device)
         result: list[torch.Tensor] = []
         with torch.no_grad(), progress(self.operations) as advance:
             for place, op in enumerate(self.operations):
                 if isinstance(op, ConvBlockOp):
                     operands = [values[operand] for operand in op.operands]
-                    outputs = self.run_block(op, operands, nodes, targets[op], batch_size, device, advance)
+                    outputs = self.run_block(op, operands, counts, targets, batch_size, device, advance)
                     values.update(zip(op.outputs, outputs, strict=True))
                     del operands, outputs
                 else:
@@ -95,22 +96,22 @@ class BatchedExecutor:
         return values
 
     def targets_of_blocks(
-        self, values: Mapping[SSAValue, Any], nodes: int, wanted: torch.Tensor | None, device: str
-    ) -> dict[ConvBlockOp, NodeSet]:
-        """The nodes that each block computes."""
+        self,
+        values: Mapping[SSAValue, Any],
+        counts: Mapping[str, int],
+        wanted: Mapping[str, torch.Tensor] | None,
+        device: str,
+    ) -> Mapping[tuple[ConvBlockOp, str], NodeSet]:
+        """The nodes that each block computes, by set; a set that is not there is computed as a whole."""
         blocks = [op for op in self.operations if isinstance(op, ConvBlockOp)]
         if wanted is None:
-            return dict.fromkeys(blocks, range(nodes))
+            return {}
+        asked = {value: wanted.get(node_set_of(value), NONE) for value in self.operations[-1].operands}
+        return level_sets(blocks, asked, counts, values.__getitem__, lambda block: self.compile(block, device))
 
-        def demands(block: ConvBlockOp) -> list[NeighborDemand]:
-            return [demand for compiled in self.compile(block, device) for demand in compiled.neighbor_demands]
-
-        returned = self.operations[-1].operands
-        return level_sets(blocks, wanted, returned, nodes, lambda operand: values[operand], demands)
-
-    def node_axes(self) -> list[int]:
-        """The axis over nodes of each output."""
-        return [domain_axis(value.type) for value in self.operations[-1].operands]
+    def output_types(self) -> list[Attribute]:
+        """The types of what @forward returns."""
+        return [value.type for value in self.operations[-1].operands]
 
     def last_uses(self) -> dict[SSAValue, int]:
         """The place of the last operation that uses each value."""
@@ -120,20 +121,22 @@ class BatchedExecutor:
         self,
         op: ConvBlockOp,
         operands: Sequence[Any],
-        nodes: int,
-        targets: NodeSet,
+        counts: Mapping[str, int],
+        targets: Mapping[tuple[ConvBlockOp, str], NodeSet],
         batch_size: int | None,
         device: str,
         advance: Callable[[float], None],
     ) -> list[torch.Tensor]:
-        outputs = [torch.empty(shape_with(o.type, nodes), dtype=dtype_of(o.type)) for o in op.outputs]
-        size = batch_size or default_batch_size(op, operands, nodes)
-        for compiled in self.compile(op, device):
-            for start in range(0, len(targets), size):
-                batch = Batch(targets[start : start + size], device)
+        outputs = [torch.empty(shape_with(o.type, counts[node_set_of(o)]), dtype=dtype_of(o.type)) for o in op.outputs]
+        functions = self.compile(op, device)
+        for compiled in functions:
+            nodes = targets.get((op, compiled.node_set), range(counts[compiled.node_set]))
+            size = batch_size or default_batch_size(op, operands, counts[compiled.node_set])
+            for start in range(0, len(nodes), size):
+                batch = Batch(nodes[start : start + size], device)
                 for i, result in zip(compiled.outputs, compiled.run(batch, *operands), strict=True):
                     batch.store(result, outputs[i], domain_axis(op.outputs[i].type))
-                advance(batch.rows / len(targets))
+                advance(batch.rows / len(nodes) / len(functions))
         return outputs
 
     def compile(self, op: ConvBlockOp, device: str) -> list[CompiledBlock]:

@@ -6,64 +6,91 @@ nodes themselves; where |V^(l+1)| times the mean degree reaches the number of no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import torch
 from xdsl.ir import SSAValue
 
 from gnnc.dialects.gnn import ConvBlockOp
+from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.targets.edge_sets import EdgeSet
 from gnnc.targets.gpu.batch import edges_of
-from gnnc.targets.gpu.block_compiler import NeighborDemand
+from gnnc.targets.gpu.block_compiler import CompiledBlock, NeighborDemand
 
 NodeSet: TypeAlias = range | torch.Tensor
 """Ascending distinct nodes: all of them as a range, or ids (int64)."""
 
+NONE = torch.empty(0, dtype=torch.int64)
+
 
 def level_sets(
     blocks: Sequence[ConvBlockOp],
-    asked: NodeSet,
-    returned: Sequence[SSAValue],
-    nodes: int,
+    asked: Mapping[SSAValue, NodeSet],
+    counts: Mapping[str, int],
     edge_sets: Callable[[SSAValue], EdgeSet],
-    demands: Callable[[ConvBlockOp], Sequence[NeighborDemand]],
-) -> dict[ConvBlockOp, NodeSet]:
-    """The nodes that each block computes so that the `returned` values are there for the nodes that are asked for.
+    compiled: Callable[[ConvBlockOp], Sequence[CompiledBlock]],
+) -> dict[tuple[ConvBlockOp, str], NodeSet]:
+    """The nodes that each block computes, by node set, so that the rows that are `asked` for are there.
 
-    `edge_sets` gives the edge set of an operand, `demands` which neighbours a block's inputs are loaded for.
+    `counts` are the node counts by set, `edge_sets` gives the edge set of an operand, `compiled` the functions of a
+    block.
     """
-    needed: dict[SSAValue, NodeSet] = dict.fromkeys(returned, asked)
-    result: dict[ConvBlockOp, NodeSet] = {}
+    needed: dict[SSAValue, NodeSet] = dict(asked)
+    result: dict[tuple[ConvBlockOp, str], NodeSet] = {}
     for block in reversed(blocks):
-        targets: NodeSet = torch.empty(0, dtype=torch.int64)
-        for output in block.outputs:
-            targets = union(targets, needed.get(output, targets), nodes)
-        result[block] = targets
-        for operand in block.targets:
-            needed[operand] = union(needed.get(operand, targets), targets, nodes)
-        if not block.neighbors:
-            continue
-        loaded = targets
-        for demand in demands(block):
-            edges, others = edge_sets(block.operands[demand.edges]), edge_sets(block.operands[demand.neighbor_edges])
-            loaded = union(loaded, neighbors_of(targets, edges, others, demand, nodes), nodes)
-        for operand in block.neighbors:
-            needed[operand] = union(needed.get(operand, loaded), loaded, nodes)
+        for function in compiled(block):
+            everything = range(counts[function.node_set])
+            targets: NodeSet = everything if function.needs_all else NONE
+            for output in function.outputs:
+                targets = union(targets, needed.get(block.outputs[output], NONE), everything)
+            result[block, function.node_set] = targets
+            demand_operands(block, function, targets, counts, edge_sets, needed)
     return result
 
 
-def neighbors_of(targets: NodeSet, edges: EdgeSet, others: EdgeSet, demand: NeighborDemand, nodes: int) -> NodeSet:
+def demand_operands(
+    block: ConvBlockOp,
+    function: CompiledBlock,
+    targets: NodeSet,
+    counts: Mapping[str, int],
+    edge_sets: Callable[[SSAValue], EdgeSet],
+    needed: dict[SSAValue, NodeSet],
+) -> None:
+    """Adds the rows that a block's operands must have: those of the targets, and for some those of neighbours."""
+    loaded: dict[str, NodeSet] = {function.node_set: targets}
+    for demand in function.neighbor_demands:
+        edges, others = edge_sets(block.operands[demand.edges]), edge_sets(block.operands[demand.neighbor_edges])
+        everything = range(counts[demand.node_set])
+        found = neighbors_of(targets, edges, others, demand, everything)
+        loaded[demand.node_set] = union(loaded.get(demand.node_set, NONE), found, everything)
+    for operand in (*block.targets, *block.neighbors):
+        name = node_set_of(operand)
+        rows = targets if operand in block.targets and name == function.node_set else loaded.get(name, NONE)
+        needed[operand] = union(needed.get(operand, NONE), rows, range(counts[name]))
+
+
+def node_set_of(value: SSAValue) -> str:
+    domain = domain_of(value.type)
+    assert domain is not None
+    return domain.set_name.data
+
+
+def neighbors_of(
+    targets: NodeSet, edges: EdgeSet, others: EdgeSet, demand: NeighborDemand, everything: range
+) -> NodeSet:
     """The nodes at the other end of the edges that meet the targets; all nodes where those are likely most."""
-    if len(targets) * edges.edge_count >= nodes * max(1, edges.node_count(demand.end)):
-        return range(nodes)
+    if len(targets) * edges.edge_count >= len(everything) * max(1, edges.node_count(demand.end)):
+        return everything
     _, edge_ids = edges_of(edges.incidence(demand.end), targets)
     return torch.unique(others.index(demand.neighbor_end)[edge_ids])
 
 
-def union(a: NodeSet, b: NodeSet, nodes: int) -> NodeSet:
+def union(a: NodeSet, b: NodeSet, everything: range) -> NodeSet:
     if a is b or len(b) == 0:
         return a
+    if len(a) == 0:
+        return b
     if isinstance(a, range) or isinstance(b, range):
-        return range(nodes)
+        return everything
     return torch.unique(torch.cat([a, b]))

@@ -13,23 +13,23 @@ from gnnc.targets.reference.interpreter import run_function
 
 
 def run_structure(
-    module: ModuleOp, inputs: Mapping[str, Any], weights: Mapping[str, torch.Tensor], nodes: int
+    module: ModuleOp, inputs: Mapping[str, Any], weights: Mapping[str, torch.Tensor], node_counts: Mapping[str, int]
 ) -> tuple[Any, ...]:
-    """The results of @structure for a graph: `inputs` by the graph's names, `nodes` the node count."""
+    """The results of @structure for a graph: `inputs` by the graph's names, `node_counts` by node set."""
     structure = model_functions(module).structure
     names = [argument_name(structure, i) for i in range(len(structure.body.block.args))]
-    return run_function(module, "structure", [inputs[n] for n in names if n is not None], weights, {"nodes": nodes})
+    return run_function(module, "structure", [inputs[n] for n in names if n is not None], weights, node_counts)
 
 
 def run_model(
-    module: ModuleOp, inputs: Mapping[str, Any], weights: Mapping[str, torch.Tensor], nodes: int
+    module: ModuleOp, inputs: Mapping[str, Any], weights: Mapping[str, torch.Tensor], node_counts: Mapping[str, int]
 ) -> tuple[Any, ...]:
     """What the model computes, on all nodes at once; works at every level of the IR."""
     functions = model_functions(module)
-    structure = run_structure(module, inputs, weights, nodes)
+    structure = run_structure(module, inputs, weights, node_counts)
     arguments: list[Any] = []
     for argument in functions.forward.body.block.args:
         place = functions.structure_place(argument)
         name = argument_name(functions.forward, argument.index)
         arguments.append(structure[place] if place is not None else inputs[name or ""])
-    return run_function(module, "forward", arguments, weights, {"nodes": nodes})
+    return run_function(module, "forward", arguments, weights, node_counts)

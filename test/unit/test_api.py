@@ -279,14 +279,14 @@ def test_a_block_output_is_freed_after_its_last_use(random_graph: gnnc.Graph) ->
             self,
             op: ConvBlockOp,
             operands: Any,
-            nodes: int,
+            counts: Any,
             targets: Any,
             batch_size: int | None,
             device: str,
             advance: Any,
         ) -> list[torch.Tensor]:
             alive.append(sum(ref() is not None for ref in outputs))
-            results = super().run_block(op, operands, nodes, targets, batch_size, device, advance)
+            results = super().run_block(op, operands, counts, targets, batch_size, device, advance)
             outputs.extend(weakref.ref(r) for r in results)
             return results
 

@@ -97,10 +97,10 @@ def test_containers_are_rebuilt(tmp_path: Path) -> None:
 
 def test_verify_with_the_model_and_with_stored_rows(artifact: Path) -> None:
     assert program().verify().passed
-    assert program().verify(nodes=[3, 3, 1]).nodes == 3
+    assert program().verify(nodes=[3, 3, 1]).rows == 3
     loaded = gnnc.load(artifact)
     stored = loaded.verify(graph=GRAPH)
-    assert stored.passed and stored.nodes == 4
+    assert stored.passed and stored.rows == 4
 
 
 def test_verify_finds_a_difference() -> None:
@@ -112,15 +112,17 @@ def test_verify_finds_a_difference() -> None:
     with torch.no_grad():
         error = (other(GRAPH.x, GRAPH.edge_index) - program().run()).abs()
     assert output.absolute == pytest.approx(float(error.max()), rel=1e-3)
-    assert output.node == int(error.amax(1).argmax())
+    assert output.row == int(error.amax(1).argmax())
 
 
 def test_verify_finds_nan() -> None:
+    from gnnc.output_rows import OutputRows
     from gnnc.verification import compare_one
 
     ours, theirs = torch.tensor([[1.0], [float("nan")]]), torch.tensor([[1.0], [2.0]])
-    assert not compare_one("output", ours, theirs, 0, torch.arange(2), 1e-4).passed
-    assert compare_one("output", ours, ours, 0, torch.arange(2), 1e-4).passed
+    rows, ids = OutputRows("nodes", "nodes", 0), {"nodes": torch.arange(2)}
+    assert not compare_one("output", ours, theirs, rows, ids, 1e-4).passed
+    assert compare_one("output", ours, ours, rows, ids, 1e-4).passed
 
 
 def test_stored_rows_are_of_one_graph(artifact: Path) -> None:
@@ -155,7 +157,14 @@ def test_a_missing_file(artifact: Path, name: str) -> None:
 def test_a_newer_format(artifact: Path) -> None:
     manifest = json.loads((artifact / MANIFEST).read_text())
     (artifact / MANIFEST).write_bytes(sealed({**manifest, "format": FORMAT + 1, "gnnc": "9.0"}))
-    with pytest.raises(gnnc.ArtifactError, match="has format 2, made by gnnc 9.0; .* install a newer gnnc"):
+    with pytest.raises(gnnc.ArtifactError, match=f"has format {FORMAT + 1}, made by gnnc 9.0; .* install a newer gnnc"):
+        gnnc.load(artifact)
+
+
+def test_an_older_format(artifact: Path) -> None:
+    manifest = json.loads((artifact / MANIFEST).read_text())
+    (artifact / MANIFEST).write_bytes(sealed({**manifest, "format": FORMAT - 1}))
+    with pytest.raises(gnnc.ArtifactError, match=f"has format {FORMAT - 1}, .* compile again"):
         gnnc.load(artifact)
 
 

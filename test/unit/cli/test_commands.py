@@ -131,9 +131,9 @@ def test_several_outputs_go_into_an_npz(run: Run, tmp_path: Path) -> None:
 
 def test_verify(run: Run, club: Path) -> None:
     code, out, _ = run("verify", club, "--graph", CLUB)
-    assert code == 0 and out.startswith("compared 5 nodes\noutput: error ") and out.endswith(": ok\n")
+    assert code == 0 and out.startswith("compared 5 rows\noutput: error ") and out.endswith(": ok\n")
     code, out, _ = run("verify", club, "-g", CLUB, "--model", MODEL, "--weights", CLUB / "weights.pt", "--json")
-    assert code == 0 and json.loads(out)["passed"] and json.loads(out)["nodes"] == 34
+    assert code == 0 and json.loads(out)["passed"] and json.loads(out)["rows"] == 34
 
 
 def test_verify_exits_1_on_a_difference(run: Run, club: Path) -> None:

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch_geometric.nn.models import GCN, GIN, GraphSAGE
 
 from gnnc.errors import UnsupportedModelError
+from gnnc.frontend.arguments import Arguments
 from gnnc.frontend.binding_time import BindingTime, binding_times, fold_weights
 from gnnc.frontend.capture import capture
 from gnnc.frontend.inputs import ModelInput
@@ -19,8 +20,8 @@ from gnnc.frontend.traced_values import TracedModel, TracedValue
 from gnnc.frontend.value_numbering import number_values
 
 INPUTS = [
-    ModelInput("x", "x", "nodes", 0, (4,), torch.float32),
-    ModelInput("edge_index", "edge_index", "edges", 1, (2,), torch.int64),
+    ModelInput("x", "nodes", "nodes", 0, (4,), torch.float32),
+    ModelInput("edge_index", "edges", "edges", 1, (2,), torch.int64, ("nodes", "nodes")),
 ]
 
 Times = dict[TracedValue, BindingTime]
@@ -39,7 +40,7 @@ class Model(torch.nn.Module):
 
 
 def timed(model: torch.nn.Module) -> tuple[TracedModel, Times]:
-    traced = number_values(capture(model.eval(), INPUTS), INPUTS)
+    traced = number_values(capture(model.eval(), Arguments.by_name(INPUTS)), INPUTS)
     return traced, binding_times(traced, INPUTS)
 
 

@@ -12,15 +12,16 @@ from torch.export import ExportedProgram
 from torch_geometric.nn import GATConv, GCNConv, GPSConv, RGCNConv, SAGEConv
 
 from gnnc.errors import CaptureError
+from gnnc.frontend.arguments import Arguments
 from gnnc.frontend.capture import capture, is_constraint, user_line
 from gnnc.frontend.inputs import ModelInput
 
 WIDTH = 8
 INPUTS = [
-    ModelInput("x", "x", "nodes", 0, (WIDTH,), torch.float32),
-    ModelInput("edge_index", "edge_index", "edges", 1, (2,), torch.int64),
+    ModelInput("x", "nodes", "nodes", 0, (WIDTH,), torch.float32),
+    ModelInput("edge_index", "edges", "edges", 1, (2,), torch.int64, ("nodes", "nodes")),
 ]
-TYPED = [*INPUTS, ModelInput("edge_type", "edge_type", "edges", 0, (), torch.int64)]
+TYPED = [*INPUTS, ModelInput("edge_type", "edges", "edges", 0, (), torch.int64)]
 
 
 def input_sizes(program: ExportedProgram) -> list[list[int | str]]:
@@ -42,32 +43,32 @@ def input_sizes(program: ExportedProgram) -> list[list[int | str]]:
 )
 def test_sizes_stay_open(model: torch.nn.Module) -> None:
     """GPSConv's only with a bound on them, which is tried second."""
-    (nodes, width), (two, edges) = input_sizes(capture(model.eval(), INPUTS))
+    (nodes, width), (two, edges) = input_sizes(capture(model.eval(), Arguments.by_name(INPUTS)))
     assert (width, two) == (WIDTH, 2)
     assert isinstance(nodes, str) and isinstance(edges, str)
     assert nodes != edges
 
 
 def test_sizes_of_one_set_are_the_same() -> None:
-    program = capture(RGCNConv(WIDTH, 4, 3).eval(), TYPED)
+    program = capture(RGCNConv(WIDTH, 4, 3).eval(), Arguments.by_name(TYPED))
     _, (_, edges), (types,) = input_sizes(program)
     assert edges == types
 
 
 def test_a_program_runs_on_any_size() -> None:
     model = GATConv(WIDTH, 4).eval()
-    module = capture(model, INPUTS).module()
+    module = capture(model, Arguments.by_name(INPUTS)).module()
     for nodes, edges in ((1, 0), (1, 1), (7, 7), (40, 3)):
         x, edge_index = torch.randn(nodes, WIDTH), torch.randint(nodes, (2, edges))
         with torch.no_grad():
-            torch.testing.assert_close(module(x=x, edge_index=edge_index), model(x, edge_index))
+            torch.testing.assert_close(module(x, edge_index), model(x, edge_index))
 
 
 def test_pyg_is_left_as_it_was() -> None:
     before = torch_geometric.backend.use_segment_matmul
     try:
         torch_geometric.backend.use_segment_matmul = True
-        capture(RGCNConv(WIDTH, 4, 3).eval(), TYPED)
+        capture(RGCNConv(WIDTH, 4, 3).eval(), Arguments.by_name(TYPED))
         assert torch_geometric.backend.use_segment_matmul is True
     finally:
         torch_geometric.backend.use_segment_matmul = before
@@ -117,7 +118,7 @@ class Counts(torch.nn.Module):
 )
 def test_what_looks_at_data_is_refused_with_its_line(model: torch.nn.Module, comment: str, reason: str) -> None:
     with pytest.raises(CaptureError) as caught:
-        capture(model, INPUTS)
+        capture(model, Arguments.by_name(INPUTS))
     with open(__file__, encoding="utf-8") as file:
         line = next(number for number, text in enumerate(file, 1) if text.rstrip().endswith(comment))
     assert f"{__file__}:{line}" in str(caught.value)
@@ -128,27 +129,27 @@ def test_what_looks_at_data_is_refused_with_its_line(model: torch.nn.Module, com
 
 def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(CaptureError):
-        capture(Branches(), INPUTS)
+        capture(Branches(), Arguments.by_name(INPUTS))
     assert capfd.readouterr() == ("", "")
 
 
 def test_state_is_refused() -> None:
     with pytest.raises(CaptureError, match="Counts changes its buffers calls in forward"):
-        capture(Counts(), INPUTS)
+        capture(Counts(), Arguments.by_name(INPUTS))
 
 
 def test_a_cached_graph_is_refused() -> None:
     model = torch.nn.ModuleDict({"conv": GCNConv(WIDTH, 4, cached=True)})
     model["conv"](torch.randn(3, WIDTH), torch.tensor([[0, 1], [1, 2]]))
     with pytest.raises(CaptureError, match=r"ModuleDict\.conv has cached the graph"):
-        capture(model, INPUTS)
+        capture(model, Arguments.by_name(INPUTS))
 
 
 def test_a_model_that_fails_on_the_graph_is_to_blame_itself() -> None:
     with pytest.raises(
         CaptureError, match=r"fails on rows as wide as the graph's \(x \[8\]\).*shapes cannot be multiplied"
     ):
-        capture(GCNConv(5, 4), INPUTS)
+        capture(GCNConv(5, 4), Arguments.by_name(INPUTS))
 
 
 def test_a_line_of_a_library_is_better_than_none() -> None:

@@ -11,7 +11,8 @@ import torch
 
 import gnnc
 from gnnc.errors import CaptureError
-from gnnc.frontend.inputs import EDGES, NODES, TRACE_EDGES, TRACE_NODES, ModelInput, bind_inputs
+from gnnc.frontend.arguments import Leaf, bind_arguments
+from gnnc.frontend.inputs import EDGES, NODES, ModelInput, trace_sizes
 
 GRAPH = gnnc.Graph(
     x=torch.zeros(3, 4),
@@ -19,6 +20,13 @@ GRAPH = gnnc.Graph(
     edge_weight=torch.zeros(2),
     edge_attr=np.zeros((2, 5)),
     y=torch.zeros(3, dtype=torch.int64),
+)
+
+SIZES = trace_sizes(
+    (
+        ModelInput("edge_attr", EDGES, EDGES, 0, (), torch.float32),
+        ModelInput("x", NODES, NODES, 0, (), torch.float32),
+    )
 )
 
 
@@ -30,7 +38,8 @@ def model_of(source: str) -> torch.nn.Module:
 
 
 def keys(source: str, graph: gnnc.Graph = GRAPH) -> dict[str, str]:
-    return {i.parameter: i.key for i in bind_inputs(model_of(source), graph)}
+    recipes = bind_arguments(model_of(source), graph).recipes
+    return {parameter: recipe.key for parameter, recipe in recipes.items() if isinstance(recipe, Leaf)}
 
 
 def test_names_of_the_graph() -> None:
@@ -76,33 +85,34 @@ def test_there_must_be_features() -> None:
 
 
 def test_shapes_and_types_come_from_the_graph() -> None:
-    found = {i.key: i for i in bind_inputs(model_of("self, x, edge_index, edge_attr, edge_weight, y"), GRAPH)}
-    assert found["x"] == ModelInput("x", "x", NODES, 0, (4,), torch.float32)
-    assert found["edge_index"] == ModelInput("edge_index", "edge_index", EDGES, 1, (2,), torch.int64)
-    assert found["edge_attr"] == ModelInput("edge_attr", "edge_attr", EDGES, 0, (5,), torch.float64)
-    assert found["edge_weight"] == ModelInput("edge_weight", "edge_weight", EDGES, 0, (), torch.float32)
-    assert found["y"] == ModelInput("y", "y", NODES, 0, (), torch.int64)
+    arguments = bind_arguments(model_of("self, x, edge_index, edge_attr, edge_weight, y"), GRAPH)
+    found = {i.key: i for i in arguments.inputs}
+    assert found["x"] == ModelInput("x", NODES, NODES, 0, (4,), torch.float32)
+    assert found["edge_index"] == ModelInput("edge_index", EDGES, EDGES, 1, (2,), torch.int64, (NODES, NODES))
+    assert found["edge_attr"] == ModelInput("edge_attr", EDGES, EDGES, 0, (5,), torch.float64)
+    assert found["edge_weight"] == ModelInput("edge_weight", EDGES, EDGES, 0, (), torch.float32)
+    assert found["y"] == ModelInput("y", NODES, NODES, 0, (), torch.int64)
     assert {key for key, i in found.items() if i.is_feature} == {"x", "y"}
 
 
 def test_a_read_only_array_is_no_reason_to_warn(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.zeros((3, 4), dtype=np.float32))
     graph = gnnc.Graph(x=np.load(tmp_path / "x.npy", mmap_mode="r"), edge_index=GRAPH.edge_index)
-    assert bind_inputs(model_of("self, x, edge_index"), graph)[0].row_shape == (4,)
+    assert bind_arguments(model_of("self, x, edge_index"), graph).inputs[0].row_shape == (4,)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.float64, torch.int64, torch.int32, torch.bool])
 @pytest.mark.parametrize("row_shape", [(), (4,), (0,), (2, 3)])
 def test_synthetic_values_have_their_shape_and_type(dtype: torch.dtype, row_shape: tuple[int, ...]) -> None:
-    nodes = ModelInput("x", "x", NODES, 0, row_shape, dtype).synthetic()
-    assert (nodes.shape, nodes.dtype) == ((TRACE_NODES, *row_shape), dtype)
-    edges = ModelInput("edge_attr", "edge_attr", EDGES, 0, row_shape, dtype).synthetic()
-    assert (edges.shape, edges.dtype) == ((TRACE_EDGES, *row_shape), dtype)
+    nodes = ModelInput("x", NODES, NODES, 0, row_shape, dtype).synthetic(SIZES)
+    assert (nodes.shape, nodes.dtype) == ((SIZES[NODES], *row_shape), dtype)
+    edges = ModelInput("edge_attr", EDGES, EDGES, 0, row_shape, dtype).synthetic(SIZES)
+    assert (edges.shape, edges.dtype) == ((SIZES[EDGES], *row_shape), dtype)
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32])
 def test_synthetic_edges_name_synthetic_nodes(dtype: torch.dtype) -> None:
-    edges = ModelInput("edge_index", "edge_index", EDGES, 1, (2,), dtype).synthetic()
-    assert (edges.shape, edges.dtype) == ((2, TRACE_EDGES), dtype)
-    assert set(edges.flatten().tolist()) == set(range(TRACE_NODES))
-    assert TRACE_NODES != TRACE_EDGES
+    edges = ModelInput("edge_index", EDGES, EDGES, 1, (2,), dtype, (NODES, NODES)).synthetic(SIZES)
+    assert (edges.shape, edges.dtype) == ((2, SIZES[EDGES]), dtype)
+    assert set(edges.flatten().tolist()) == set(range(SIZES[NODES]))
+    assert SIZES[NODES] != SIZES[EDGES]

@@ -363,7 +363,7 @@ def with_edge_values(graph: gnnc.Graph) -> gnnc.Graph:
 
 def arguments_of(program: gnnc.Program, graph: gnnc.Graph) -> dict[str, Tensor]:
     given = {"edge_index": graph.edge_index, **graph.attributes}
-    return {i.parameter: torch.as_tensor(given[i.key]).clone() for i in program.inputs}
+    return {i.key: torch.as_tensor(given[i.key]).clone() for i in program.inputs}
 
 
 @pytest.mark.filterwarnings("ignore:index_reduce\\(\\) is in beta", "ignore:The reduce argument of torch.scatter")
@@ -389,7 +389,7 @@ def test_edges_may_be_left_out_of_the_graph() -> None:
     """A weight that the graph lacks keeps its default."""
     graph = gnnc.Graph(x=torch.randn(4, WIDTH), edge_index=torch.tensor([[0, 1, 2], [1, 2, 3]]))
     program = gnnc.compile(model_of("Weighted"), graph)
-    assert [i.parameter for i in program.inputs] == ["x", "edge_index"]
+    assert [i.key for i in program.inputs] == ["x", "edge_index"]
     with torch.no_grad():
         expected = model_of("Weighted")(graph.x, graph.edge_index)
     torch.testing.assert_close(program.run(), expected)

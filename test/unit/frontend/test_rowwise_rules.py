@@ -15,6 +15,7 @@ from rowwise_probe import (
     operand,
 )
 
+from gnnc.frontend.arguments import Arguments
 from gnnc.frontend.binding_time import binding_times, fold_weights
 from gnnc.frontend.capture import capture
 from gnnc.frontend.inputs import ModelInput
@@ -28,7 +29,7 @@ Calls: TypeAlias = dict[tuple[str, int, bool], TracedValue]
 Forward: TypeAlias = Callable[["Weights", torch.Tensor, torch.Tensor], Any]
 
 WIDTH = 6
-INPUTS = [ModelInput(name, name, "nodes", 0, (WIDTH,), torch.float32) for name in ("x", "y")]
+INPUTS = [ModelInput(name, "nodes", "nodes", 0, (WIDTH,), torch.float32) for name in ("x", "y")]
 
 
 class Weights(torch.nn.Module):
@@ -454,7 +455,7 @@ class AllExamples(Weights):
 def calls() -> Calls:
     """The call of every example, as the front end sees it: by name, place, and whether it is an accepted one."""
     torch.manual_seed(0)
-    model = number_values(capture(AllExamples().eval(), INPUTS), INPUTS)
+    model = number_values(capture(AllExamples().eval(), Arguments.by_name(INPUTS)), INPUTS)
     fold_weights(model, binding_times(model, INPUTS))
     keys = [(name, i, True) for name, i in ACCEPTED] + [(name, i, False) for name, i in REFUSED]
     results = [value.args[0] if value.op == "item" else value for value in model.outputs]

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch_geometric.nn.models import GAT, GCN
 
 from gnnc.errors import UnsupportedModelError
+from gnnc.frontend.arguments import Arguments
 from gnnc.frontend.capture import capture
 from gnnc.frontend.inputs import ModelInput
 from gnnc.frontend.message_passing import find_edge_sets, match_scatter
@@ -18,13 +19,13 @@ from gnnc.frontend.traced_values import Size, TracedModel, TracedValue
 from gnnc.frontend.value_numbering import number_values
 
 INPUTS = [
-    ModelInput("x", "x", "nodes", 0, (4,), torch.float32),
-    ModelInput("edge_index", "edge_index", "edges", 1, (2,), torch.int64),
+    ModelInput("x", "nodes", "nodes", 0, (4,), torch.float32),
+    ModelInput("edge_index", "edges", "edges", 1, (2,), torch.int64, ("nodes", "nodes")),
 ]
 
 
 def traced(model: torch.nn.Module) -> TracedModel:
-    return number_values(capture(model.eval(), INPUTS), INPUTS)
+    return number_values(capture(model.eval(), Arguments.by_name(INPUTS)), INPUTS)
 
 
 def traced_function(function: Callable[[Tensor, Tensor], Any]) -> TracedModel:

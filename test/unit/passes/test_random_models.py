@@ -261,12 +261,13 @@ def test_blocks_compute_what_the_model_does(
     generator = torch.Generator().manual_seed(7)
     features = {n: torch.randn((nodes, w), generator=generator, dtype=torch.float64) for n, w in (("x", 2), ("z", 5))}
     inputs = {"edge_index": edge_index, **features}
-    expected = run_model(model.module, inputs, model.weights, nodes)
+    counts = {"nodes": nodes}
+    expected = run_model(model.module, inputs, model.weights, counts)
     module = split(model.module, cost, loads)
     check_layers(module)
-    torch.testing.assert_close(run_model(module, inputs, model.weights, nodes), expected)
+    torch.testing.assert_close(run_model(module, inputs, model.weights, counts), expected)
     executor = BatchedExecutor(module, model.weights)
-    structure = executor.structure(inputs, nodes)
+    structure = executor.structure(inputs, counts)
     for batch_size in (1, 3, None):
-        results = executor.run(features, structure, nodes, batch_size=batch_size)
+        results = executor.run(features, structure, counts, batch_size=batch_size)
         torch.testing.assert_close(tuple(results), expected)

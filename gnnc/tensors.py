@@ -1,0 +1,19 @@
+"""Arrays as torch tensors."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def as_tensor(array: NDArray[Any] | torch.Tensor) -> torch.Tensor:
+    """A tensor on the host that shares the array's memory where it can; it is only read."""
+    with warnings.catch_warnings():
+        # memory-mapped files are read-only, and torch warns of what would happen if one wrote to them
+        warnings.filterwarnings("ignore", "The given NumPy array is not writable", UserWarning)
+        return torch.as_tensor(array).detach().cpu()
