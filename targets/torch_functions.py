@@ -46,12 +46,11 @@ from gnnc.dialects.gnn import (
     OperandAttr,
     ReluOp,
     ReshapeOp,
-    RowwiseOp,
     SigmoidOp,
     SubOp,
     TanhOp,
-    WholeGraphOp,
 )
+from gnnc.dialects.gnn.aten_calls import AtenCallOperation
 from gnnc.dialects.gnn.attributes import AnyTensor, domain_axis, row_shape
 
 TensorFunction: TypeAlias = Callable[..., Any]
@@ -95,7 +94,7 @@ def constant(op: ConstantOp) -> torch.Tensor:
 
 def function_of(op: Operation) -> TensorFunction:
     """The function that computes `op` from its operands. A generic operation with several results gives a tuple."""
-    if isinstance(op, RowwiseOp | WholeGraphOp):
+    if isinstance(op, AtenCallOperation):
         return aten_function(op)
     make = _FUNCTIONS[type(op)]
     return make(op)
@@ -174,7 +173,7 @@ _FUNCTIONS: dict[type[Operation], Callable[[Any], TensorFunction]] = {
 }
 
 
-def aten_function(op: RowwiseOp | WholeGraphOp) -> TensorFunction:
+def aten_function(op: AtenCallOperation) -> TensorFunction:
     """The ATen operator with its arguments filled in from the operands."""
     namespace, name, overload = op.op.data.split(".")
     operator = getattr(getattr(getattr(torch.ops, namespace), name), overload)

@@ -1,8 +1,8 @@
 """The `gnn` dialect: a graph neural network as operations on node, edge and global values.
 
 Types and attributes are in `attributes`; operations by what they do: `values` (weights, constants, fills, counts),
-`edge_sets`, `neighborhood` (gather, scatter, aggregate, edge_softmax), `rowwise`, `aten_calls` (the generic ones) and
-`blocks` (ConvBlocks).
+`edge_sets`, `neighborhood` (gather, scatter, aggregate, edge_softmax), `rowwise`, `aten_calls` (the generic ones),
+`global_values` (reductions of all rows) and `blocks` (ConvBlocks).
 """
 
 from xdsl.ir import Dialect
@@ -20,6 +20,7 @@ from gnnc.dialects.gnn.edge_sets import (
     WithLoopsOp,
     WithoutLoopsOp,
 )
+from gnnc.dialects.gnn.global_values import GlobalCallOp, GlobalReduceOp
 from gnnc.dialects.gnn.neighborhood import AggregateOp, ConvOperation, EdgeSoftmaxOp, GatherOp, ScatterOp
 from gnnc.dialects.gnn.rowwise import (
     AddOp,
@@ -66,6 +67,8 @@ __all__ = [
     "ExpOp",
     "FillOp",
     "GatherOp",
+    "GlobalCallOp",
+    "GlobalReduceOp",
     "LayerNormOp",
     "LeakyReluOp",
     "LinearOp",
@@ -132,6 +135,8 @@ GNN = Dialect(
         BroadcastOp,
         RowwiseOp,
         WholeGraphOp,
+        GlobalReduceOp,
+        GlobalCallOp,
         ConvBlockOp,
         YieldOp,
     ],

@@ -1,6 +1,7 @@
 """The two generic operations: an ATen operator that is proved row-wise, and one that runs on the whole graph."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Self
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
@@ -13,6 +14,18 @@ from xdsl.utils.exceptions import VerifyException
 
 from gnnc.dialects.gnn.base import GnnOperation, shared_domain
 from gnnc.dialects.gnn.template import parse_arguments, print_arguments, verify_template
+
+
+@dataclass(frozen=True)
+class ParsedCall:
+    """The parts of a call in the text."""
+
+    op: str
+    arguments: Sequence[Attribute]
+    keywords: Mapping[str, Attribute]
+    inputs: Sequence[SSAValue]
+    result_types: Sequence[Attribute]
+    attributes: Mapping[str, Attribute]
 
 
 class AtenCallOperation(GnnOperation):
@@ -55,6 +68,14 @@ class AtenCallOperation(GnnOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
+        call = cls.parse_call(parser)
+        op = cls(call.op, call.arguments, call.keywords, call.inputs, call.result_types)
+        op.attributes |= call.attributes
+        return op
+
+    @staticmethod
+    def parse_call(parser: Parser) -> "ParsedCall":
+        """What stands after the name of the operation."""
         op = parser.parse_str_literal()
         arguments, unresolved = parse_arguments(parser)
         keywords = parser.parse_optional_dictionary_attr_dict()
@@ -63,10 +84,8 @@ class AtenCallOperation(GnnOperation):
         position = parser.pos
         types = parser.parse_function_type()
         inputs = parser.resolve_operands(unresolved, types.inputs.data, position)
-        call = cls(op, arguments, keywords, inputs, types.outputs.data)
-        if attributes is not None:
-            call.attributes |= attributes.data
-        return call
+        given = {} if attributes is None else attributes.data
+        return ParsedCall(op, arguments, keywords, inputs, types.outputs.data, given)
 
     def verify_call(self) -> None:
         if not self.op.data.startswith("aten."):

@@ -35,6 +35,14 @@ def shared_domain(op: Operation) -> DomainAttr:
     return domains.pop()
 
 
+def operand_domain(op: Operation) -> DomainAttr:
+    """The one domain that the operands of an operation have in common."""
+    domains = {domain for value in op.operands if (domain := domain_of(value.type)) is not None}
+    if len(domains) != 1:
+        raise VerifyException("the operands must be on one domain")
+    return domains.pop()
+
+
 def require_domain(value: SSAValue, domain: DomainAttr, what: str) -> None:
     if domain_of(value.type) != domain:
         actual = domain_of(value.type)

@@ -21,8 +21,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.dialects.gnn.base import GnnOperation
+from gnnc.dialects.gnn.global_values import GlobalReduceOp
 
-GROUPS = ("neighbors", "targets", "structure")
+GROUPS = ("neighbors", "targets", "edges", "structure")
 
 
 @irdl_op_definition
@@ -32,9 +33,13 @@ class ConvBlockOp(GnnOperation):
 
     - `neighbors`: the rows of its in-neighbours (and of the targets where the body uses those too);
     - `targets`: the rows of the targets alone;
-    - `structure`: edge sets and what the structure function made of them, which stay at hand.
+    - `edges`: the rows of the edges that meet the targets;
+    - `structure`: edge sets and what the structure function made of them, and values of the whole graph, which stay at
+      hand.
 
-    The results are rows of the targets. Blocks run in order; an operand is free after the last block that uses it.
+    A result has rows of the targets, or of the edges that meet them, or none: then it is what gnn.global_reduce makes
+    of all rows, and there when the last batch has run. Blocks run in order; an operand is free after the last block
+    that uses it.
 
     ```mlir
     %h = gnn.conv_block layer 1 neighbors(%a = %x : tensor<?x8xf32, #gnn.on<nodes "n">>)
@@ -53,6 +58,7 @@ class ConvBlockOp(GnnOperation):
     layer = prop_def(IntegerAttr.constr(i64))
     neighbors = var_operand_def()
     targets = var_operand_def()
+    edges = var_operand_def()
     structure = var_operand_def()
     outputs = var_result_def()
     body = region_def("single_block")
@@ -65,12 +71,13 @@ class ConvBlockOp(GnnOperation):
         layer: int,
         neighbors: Sequence[SSAValue],
         targets: Sequence[SSAValue],
+        edges: Sequence[SSAValue],
         structure: Sequence[SSAValue],
         result_types: Sequence[Attribute],
         body: Region,
     ):
         super().__init__(
-            operands=[neighbors, targets, structure],
+            operands=[neighbors, targets, edges, structure],
             properties={"layer": IntegerAttr(layer, i64)},
             result_types=[result_types],
             regions=[body],
@@ -88,16 +95,22 @@ class ConvBlockOp(GnnOperation):
             domain = domain_of(operand.type)
             if domain is None or not domain.is_nodes:
                 raise VerifyException("what is loaded for neighbors or targets must be on a node domain")
+        for operand in self.edges:
+            domain = domain_of(operand.type)
+            if domain is None or domain.is_nodes:
+                raise VerifyException("what is loaded for edges must be on an edge domain")
         terminator = self.body.block.last_op
         if not isinstance(terminator, YieldOp):
             raise VerifyException("the body must end in gnn.yield")
         if [v.type for v in terminator.values] != [r.type for r in self.outputs]:
             raise VerifyException("gnn.yield must give values of the types of the results")
+        if any(domain_of(v.type) is None and not isinstance(v.owner, GlobalReduceOp) for v in terminator.values):
+            raise VerifyException("a result without rows must come from gnn.global_reduce")
 
     def print(self, printer: Printer) -> None:
         printer.print_string(f" layer {self.layer_index}")
         arguments = iter(self.body.block.args)
-        for name, operands in zip(GROUPS, (self.neighbors, self.targets, self.structure), strict=True):
+        for name, operands in zip(GROUPS, (self.neighbors, self.targets, self.edges, self.structure), strict=True):
             if not operands:
                 continue
             printer.print_string(f" {name}")
@@ -141,7 +154,8 @@ class ConvBlockOp(GnnOperation):
         result_types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
         attributes = parser.parse_optional_attr_dict_with_keyword()
         body = parser.parse_region(arguments)
-        block = cls(layer, groups[0], groups[1], groups[2], result_types, body)
+        neighbors, targets, edges, structure = groups
+        block = cls(layer, neighbors, targets, edges, structure, result_types, body)
         if attributes is not None:
             block.attributes |= attributes.data
         return block

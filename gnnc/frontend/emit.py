@@ -27,6 +27,8 @@ from gnnc.dialects.gnn import (
     EndAttr,
     FillOp,
     GatherOp,
+    GlobalCallOp,
+    GlobalReduceOp,
     LoadWeightOp,
     OperandAttr,
     RowwiseOp,
@@ -34,14 +36,16 @@ from gnnc.dialects.gnn import (
     WeightOp,
     WholeGraphOp,
 )
+from gnnc.dialects.gnn.aten_calls import AtenCallOperation
 from gnnc.dialects.gnn.attributes import AnyTensor
 from gnnc.errors import UnsupportedModelError
 from gnnc.frontend.binding_time import BindingTime
+from gnnc.frontend.global_rules import reduction_of
 from gnnc.frontend.inputs import EDGES, ModelInput
 from gnnc.frontend.ir_types import argument_attribute, location, tensor_type
 from gnnc.frontend.message_passing import EdgeSet, EdgeSets, find_edge_sets, match_gather, match_scatter
 from gnnc.frontend.named_operations import NAMED
-from gnnc.frontend.rowwise_rules import NotRowwise, operator_of, prove_rowwise
+from gnnc.frontend.rowwise_rules import NotRowwise, is_random, operator_of, prove_rowwise
 from gnnc.frontend.traced_values import Size, TracedModel, TracedValue, sizes_in
 
 Times = dict[TracedValue, BindingTime]
@@ -79,11 +83,8 @@ class ModuleEmitter:
         return ModuleOp([*declarations, structure, forward]), self.tensors
 
     def check_output(self, output: TracedValue) -> None:
-        if self.times[output] is not BindingTime.FEATURE:
-            refuse(output, "the model returns a value that doesn't depend on node features")
-        if output.domain is None or not self.domains[output.domain].is_nodes:
-            where = "edges" if output.domain is not None else "no nodes: it is one value for the whole graph"
-            refuse(output, f"the model returns a value on {where}; only values with a row a node can be computed")
+        if all(self.times[value] is not BindingTime.FEATURE for value in self.model.outputs):
+            refuse(output, "the model returns nothing that depends on node features")
 
     def origin(self, size: Size) -> TracedValue | None:
         """The value that a run-time size is first the size of."""
@@ -268,11 +269,11 @@ class FunctionEmitter:
         """The dialect's own operation for a call that is proved row-wise, or None if it has none."""
         call = value.args[0] if value.op == "item" else value
         entry = NAMED.get(value.op)
-        if self.generic_kind(call) is WholeGraphOp or entry is None:
+        if self.generic_kind(call) is not RowwiseOp or entry is None:
             return None
         return entry(value, self)
 
-    def generic_kind(self, call: TracedValue) -> type[RowwiseOp] | type[WholeGraphOp]:
+    def generic_kind(self, call: TracedValue) -> type[AtenCallOperation]:
         """The general operation for an ATen call: row-wise if that is proved; otherwise each function decides."""
         try:
             prove_rowwise(call)
@@ -280,10 +281,10 @@ class FunctionEmitter:
             return self.not_rowwise(call, reason)
         return RowwiseOp
 
-    def not_rowwise(self, call: TracedValue, reason: NotRowwise) -> type[WholeGraphOp]:
+    def not_rowwise(self, call: TracedValue, reason: NotRowwise) -> type[AtenCallOperation]:
         raise NotImplementedError
 
-    def aten_call(self, kind: type[RowwiseOp] | type[WholeGraphOp], value: TracedValue) -> Operation:
+    def aten_call(self, kind: type[AtenCallOperation], value: TracedValue) -> Operation:
         operands: list[SSAValue] = []
 
         def on_value(argument: Any) -> Attribute:
@@ -295,6 +296,10 @@ class FunctionEmitter:
             refuse(value, "takes a tensor or a size by keyword")
         keywords = {name: argument_attribute(v, on_value) for name, v in value.kwargs.items()}
         types = [tensor_type(shape, dtype, self.module.domains) for shape, dtype in value.outputs]
+        if kind is GlobalReduceOp:
+            reduction = reduction_of(value)
+            assert reduction is not None
+            return GlobalReduceOp(reduction, value.op, arguments, keywords, operands, types[0])
         return kind(value.op, arguments, keywords, operands, types)
 
 
@@ -342,7 +347,7 @@ class StructureEmitter(FunctionEmitter):
         result.name_hint = "edges"
         return result
 
-    def not_rowwise(self, call: TracedValue, reason: NotRowwise) -> type[WholeGraphOp]:
+    def not_rowwise(self, call: TracedValue, reason: NotRowwise) -> type[AtenCallOperation]:
         if torch.Tag.nondeterministic_seeded in operator_of(call.op).tags:
             refuse(call, "it is random: an exact result does not exist")
         return WholeGraphOp
@@ -368,16 +373,25 @@ class ForwardEmitter(FunctionEmitter):
             late = self.module.times[value] is BindingTime.FEATURE
             if late and value.op != "input":
                 self.emit(value)
-        results = [self.operand(output) for output in self.module.model.outputs]
+        results = [self.output(output) for output in self.module.model.outputs]
         self.current = None
         self.insert(ReturnOp(*results))
         types = ([a.type for a in self.block.args], [r.type for r in results])
         return FuncOp("forward", types, Region(self.block), arg_attrs=ArrayAttr(self.argument_attributes))
 
+    def output(self, value: TracedValue) -> SSAValue:
+        """A value that the model returns; what is structure comes from @structure as a whole."""
+        is_structure = self.module.times[value] is BindingTime.STRUCTURE
+        return self.from_structure(value) if is_structure and value not in self.known else self.operand(value)
+
     def provide_other(self, argument: Any) -> SSAValue:
         if isinstance(argument, TracedValue) and self.is_recomputed(argument):
             self.emit(argument)
             return self.known[argument]
+        return self.from_structure(argument)
+
+    def from_structure(self, argument: TracedValue | EdgeSet | Size) -> SSAValue:
+        """A result of @structure as an argument."""
         place, value = self.module.structure.result(argument)
         return self.add_argument(value.type, {"gnn.structure": IntegerAttr(place, i64)}, value.name_hint)
 
@@ -407,7 +421,14 @@ class ForwardEmitter(FunctionEmitter):
             return False
         return True
 
-    def not_rowwise(self, call: TracedValue, reason: NotRowwise) -> type[WholeGraphOp]:
+    def not_rowwise(self, call: TracedValue, reason: NotRowwise) -> type[AtenCallOperation]:
+        if reduction_of(call) is not None:
+            return GlobalReduceOp
+        without_rows = not any(operand.sizes for operand in call.operands()) and not any(
+            isinstance(size, Size) for shape, _ in call.outputs for size in shape
+        )
+        if without_rows and not is_random(call.op):
+            return GlobalCallOp
         refuse(call, f"it {reason}")
 
 

@@ -9,7 +9,7 @@ import torch
 
 from gnnc.dialects.gnn import End, Reduction
 from gnnc.frontend.rowwise_rules import keeps_rows
-from gnnc.frontend.traced_values import Size, TracedValue
+from gnnc.frontend.traced_values import Shape, Size, TracedValue
 
 # Operators that lay the entries of an index tensor out along new axes. A reshape does only if it keeps the rows.
 SPREADS = frozenset({"aten.expand.default", "aten.unsqueeze.default", "aten.repeat.default", "aten.t.default"})
@@ -77,6 +77,23 @@ def only_index(indices: Sequence[TracedValue | None]) -> tuple[int, TracedValue 
 
 def match_scatter(value: TracedValue) -> Scatter | None:
     """`value` as a scatter along the domain axis of its first operand, or None."""
+    scatter = scatter_along_rows(value)
+    if scatter is None or scatter.init.domain is None or scatter.init.domain_axis != scatter.messages.domain_axis:
+        return None
+    return scatter
+
+
+def match_pooling(value: TracedValue) -> Scatter | None:
+    """`value` as a scatter of all rows into the one row of its first operand, or None."""
+    scatter = scatter_along_rows(value)
+    if scatter is None or scatter.init.sizes or scatter.init.shape[scatter.messages.domain_axis] != 1:
+        return None
+    # a row that exists is the first: the index can be nothing else
+    return scatter
+
+
+def scatter_along_rows(value: TracedValue) -> Scatter | None:
+    """`value` as a scatter of rows on nodes or edges by an index with an entry for each, or None."""
     reduction, with_init = "sum", value.kwargs.get("include_self", True)
     match value.op:
         case "aten.scatter_add.default":
@@ -95,10 +112,10 @@ def match_scatter(value: TracedValue) -> Scatter | None:
             dim, index = only_index(indices)
         case _:
             return None
-    if init.domain is None or messages.domain is None or index is None or reduction not in REDUCTIONS:
+    if messages.domain is None or index is None or reduction not in REDUCTIONS:
         return None
     axis = dim % len(init.shape)
-    if axis != init.domain_axis or axis != messages.domain_axis or rows(init) != rows(messages):
+    if axis != messages.domain_axis or others(init.shape, axis) != others(messages.shape, axis):
         return None
     # torch takes an index that is smaller than the messages, and leaves the rest of them out
     if index.domain != messages.domain or (len(index.shape) > 1 and index.shape != messages.shape):
@@ -107,9 +124,12 @@ def match_scatter(value: TracedValue) -> Scatter | None:
     return Scatter(messages, init, peeled, REDUCTIONS[reduction], with_init) if peeled is not None else None
 
 
-def rows(value: TracedValue) -> tuple[int | Size, ...]:
-    axis = value.domain_axis
-    return (*value.shape[:axis], *value.shape[axis + 1 :])
+def others(shape: Shape, axis: int) -> Shape:
+    return (*shape[:axis], *shape[axis + 1 :])
+
+
+def rows(value: TracedValue) -> Shape:
+    return others(value.shape, value.domain_axis)
 
 
 def peel_index(index: TracedValue, axis: int) -> TracedValue | None:

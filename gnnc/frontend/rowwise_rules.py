@@ -96,12 +96,16 @@ def describe_call(value: TracedValue) -> Call:
     domains = {operand.domain for operand in operands if operand.domain is not None}
     if len(domains) != 1:
         raise NotRowwise("mixes values on different nodes or edges" if domains else "takes no value on nodes or edges")
-    schema = operator_of(value.op)._schema
+    return Call(value, domains.pop(), described(value))
+
+
+def described(value: TracedValue) -> dict[str, Any]:
+    """The arguments of an ATen call by their names in its schema, defaults included."""
     arguments: dict[str, Any] = {}
-    for position, parameter in enumerate(schema.arguments):
+    for position, parameter in enumerate(operator_of(value.op)._schema.arguments):
         given = value.args[position] if position < len(value.args) else value.kwargs.get(parameter.name)
         arguments[parameter.name] = given if given is not None else plain_default(parameter)
-    return Call(value, domains.pop(), arguments)
+    return arguments
 
 
 def plain_default(parameter: Any) -> Any:

@@ -6,26 +6,16 @@ section on the splitter: layer indexing, minimum input, upstream binding; prices
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
-from gnnc.dialects.gnn import ConvOperation, GatherOp
-from gnnc.passes.analysis.conv_layers import ConvLayers, is_on_edges, restriction_of
+from gnnc.dialects.gnn import ConvOperation
+from gnnc.passes.analysis.conv_layers import ConvLayers, is_on_edges, is_on_nodes
 from gnnc.passes.analysis.cost_model import CostKind, recompute_price, row_bytes, store_price
-from gnnc.passes.analysis.model_functions import ModelFunctions, returned
+from gnnc.passes.analysis.model_functions import ModelFunctions
+from gnnc.passes.analysis.value_uses import Uses, collect_uses, values_to_keep
 from gnnc.passes.analysis.vertex_cut import DataflowGraph, Vertex, minimum_vertex_cut
-
-
-@dataclass
-class Uses:
-    """Who needs the rows of a node value: Convs by layer, for neighbours or for targets; operations; the caller."""
-
-    neighbor_layers: set[int] = field(default_factory=set[int])
-    target_layers: set[int] = field(default_factory=set[int])
-    rowwise: list[SSAValue] = field(default_factory=list[SSAValue])
-    is_output: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,9 +28,10 @@ class Prices:
 
 def block_boundaries(functions: ModelFunctions, layers: ConvLayers, prices: Prices) -> list[list[SSAValue]]:
     """For each layer below the deepest, the values that are at hand after its block, among them new ones to store."""
-    values = [value for value, layer in layers.layers.items() if layer >= 0 and not is_on_edges(value)]
+    values = values_to_keep(functions, layers)
     uses = collect_uses(functions, layers, values)
-    stored: set[SSAValue] = {value for value in functions.forward.body.block.args if layers.layers[value] == 0}
+    arguments = functions.forward.body.block.args
+    stored: set[SSAValue] = {v for v in arguments if layers.layers[v] == 0 and is_on_nodes(v)}
     boundaries: list[list[SSAValue]] = []
     for layer in range(layers.deepest):
         graph = boundary_graph(layer, values, uses, layers, prices, stored)
@@ -70,14 +61,18 @@ def boundary_graph(
         or any(later > layer for later in uses[v].neighbor_layers | uses[v].target_layers)
         or any(layers.layers[w] > layer for w in uses[v].rowwise)
     }
-    vertices: list[Vertex] = []
-    for v in inside:
-        loads = prices.loads if v in neighbors else 1
-        store = store_price(prices.kind, row_bytes(v.type), loads, stored=v in stored)
-        owner = v.owner
-        recompute = recompute_price(prices.kind, owner, loads) if isinstance(owner, Operation) else 0
-        vertices.append(Vertex(v, store, recompute))
+    vertices = [Vertex(v, *vertex_prices(v, v in neighbors, prices, stored=v in stored)) for v in inside]
     return DataflowGraph(tuple(vertices), tuple(edges), frozenset(stored & set(inside) | fresh), frozenset(needed))
+
+
+def vertex_prices(value: SSAValue, for_neighbors: bool, prices: Prices, *, stored: bool) -> tuple[int, int]:
+    """The prices of keeping a value and of computing it again, per node; a node has as many edges as loads."""
+    rows = prices.loads if is_on_edges(value) else 1
+    loads = prices.loads if for_neighbors and not is_on_edges(value) else 1
+    store = rows * store_price(prices.kind, row_bytes(value.type), loads, stored=stored)
+    owner = value.owner
+    recompute = recompute_price(prices.kind, owner, loads) if isinstance(owner, Operation) else 0
+    return store, rows * recompute
 
 
 def needed_by_neighbors(
@@ -90,45 +85,6 @@ def needed_by_neighbors(
     found: set[SSAValue] = set()
     for value in reversed(inside):
         later = any(later > layer for later in uses[value].neighbor_layers)
-        if later or any(user in found for user in users[value]):
+        if later or any(user in found or user in uses[value].gathered for user in users[value]):
             found.add(value)
     return found
-
-
-def collect_uses(functions: ModelFunctions, layers: ConvLayers, values: Iterable[SSAValue]) -> dict[SSAValue, Uses]:
-    outputs = set(returned(functions.forward).arguments)
-    result: dict[SSAValue, Uses] = {}
-    for value in values:
-        uses = Uses(is_output=value in outputs)
-        for use in value.uses:
-            add_use(uses, value, use.operation, layers)
-        result[value] = uses
-    return result
-
-
-def add_use(uses: Uses, value: SSAValue, user: Operation, layers: ConvLayers) -> None:
-    if isinstance(user, GatherOp):
-        for reduction in reductions_fed(user.result):
-            layer = layers.convs[reduction][0]
-            is_target = restriction_of(user) == restriction_of(reduction)
-            (uses.target_layers if is_target else uses.neighbor_layers).add(layer)
-        return
-    if isinstance(user, ConvOperation):
-        uses.target_layers.add(layers.convs[user][0])
-        return
-    uses.rowwise.extend(r for r in user.results if not is_on_edges(r))
-
-
-def reductions_fed(value: SSAValue) -> list[Operation]:
-    """The reductions that an edge value goes into, through row-wise work and through softmaxes."""
-    found: dict[Operation, None] = {}
-    stack, seen = [value], {value}
-    while stack:
-        for use in stack.pop().uses:
-            if isinstance(use.operation, ConvOperation):
-                found[use.operation] = None
-            for result in use.operation.results:
-                if is_on_edges(result) and result not in seen:
-                    seen.add(result)
-                    stack.append(result)
-    return list(found)

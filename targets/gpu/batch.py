@@ -79,6 +79,10 @@ class EdgeSlice:
         """The rows of an edge value."""
         return values.index_select(axis, self.edge_ids).to(self.batch.device)
 
+    def store(self, rows: torch.Tensor, values: torch.Tensor, axis: int) -> None:
+        """Writes the rows of these edges into the array of all edges."""
+        values.index_copy_(axis, self.edge_ids, rows.to(values.device))
+
     def neighbors(self, edges: EdgeSet, end: End) -> Neighbors:
         """The nodes at one end of these edges; `edges` may be another set with the same edges."""
         return Neighbors.of(edges.index(end).index_select(0, self.edge_ids), edges.node_count(end), self.batch.device)

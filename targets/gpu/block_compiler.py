@@ -14,7 +14,7 @@ rows. The lines of a GCN layer, for example:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -27,23 +27,25 @@ from gnnc.dialects.gnn import (
     ConstantOp,
     ConvBlockOp,
     ConvOperation,
-    DomainAttr,
     EdgeSetType,
     EdgeSoftmaxOp,
     End,
     EndAttr,
     FillOp,
     GatherOp,
+    GlobalReduceOp,
     LoadWeightOp,
     ScatterOp,
     YieldOp,
 )
 from gnnc.dialects.gnn.attributes import domain_axis, domain_of
 from gnnc.dialects.gnn.edge_sets import edge_set_type
+from gnnc.passes.analysis.conv_layers import edge_sets_of, home_of
 from gnnc.targets.edge_sets import aggregate, edge_softmax, reduce_rows
+from gnnc.targets.gpu.batch import Batch, EdgeSlice
 from gnnc.targets.torch_functions import constant, filled, function_of
 
-BlockFunction: TypeAlias = Callable[..., tuple[torch.Tensor, ...]]
+BlockFunction: TypeAlias = Callable[..., tuple[tuple[Batch | EdgeSlice | None, torch.Tensor], ...]]
 
 
 @dataclass(frozen=True)
@@ -90,37 +92,66 @@ class NeighborDemand:
 
 @dataclass(frozen=True)
 class CompiledBlock:
-    """The function of a block for the outputs on one node set: takes a Batch and the block's operands."""
+    """The function of a block that runs on batches of one node set: takes a Batch and the block's operands, and gives
+    for each of `outputs` its rows and what they belong to (the Batch, an EdgeSlice, or None for a part of what all rows
+    are reduced to).
+    """
 
     node_set: str
     outputs: tuple[int, ...]
+    needs_all: bool
+    """Whether no node may be left out, whichever rows are asked for: there are results on edges or of all rows."""
     neighbor_demands: tuple[NeighborDemand, ...]
     run: BlockFunction
     source: str
 
-    @property
-    def needs_all(self) -> bool:
-        """Whether no node may be left out, whichever rows are asked for."""
-        return False
-
 
 def compile_block(op: ConvBlockOp, weights: Mapping[str, torch.Tensor], device: str) -> list[CompiledBlock]:
-    """One function for each node domain that the block has outputs on. `weights` lie on the device."""
-    domains = {domain: None for output in op.outputs if (domain := domain_of(output.type)) is not None}
-    return [_BlockWriter(op, domain, weights, device).compile() for domain in domains]
+    """One function for each node set whose batches the block's results are computed in. `weights` lie on the device."""
+    edge_sets = edge_sets_of(op.body.block)
+    outputs: dict[str, dict[int, Rows | None]] = {}
+    for place, value in enumerate(yielded(op)):
+        node_set, rows = batches_of(value, edge_sets)
+        outputs.setdefault(node_set, {})[place] = rows
+    return [_BlockWriter(op, node_set, places, weights, device).compile() for node_set, places in outputs.items()]
+
+
+def yielded(op: ConvBlockOp) -> Sequence[SSAValue]:
+    terminator = op.body.block.last_op
+    assert isinstance(terminator, YieldOp)
+    return terminator.values
+
+
+def batches_of(value: SSAValue, edge_sets: Sequence[SSAValue]) -> tuple[str, Rows | None]:
+    """The node set whose batches a result is computed in, and its rows there."""
+    if isinstance(value.owner, GlobalReduceOp):
+        operand = next(v for v in value.owner.operands if domain_of(v.type) is not None)
+        return batches_of(operand, edge_sets)[0], None
+    domain = domain_of(value.type)
+    assert domain is not None
+    if domain.is_nodes:
+        return domain.set_name.data, TARGETS
+    home = home_of(value, edge_sets)
+    return node_set_at(home.edges, home.end.data), Edges(home.edges, home.end.data)
 
 
 class _BlockWriter:
-    def __init__(self, op: ConvBlockOp, domain: DomainAttr, weights: Mapping[str, torch.Tensor], device: str):
+    def __init__(
+        self,
+        op: ConvBlockOp,
+        node_set: str,
+        outputs: Mapping[int, Rows | None],
+        weights: Mapping[str, torch.Tensor],
+        device: str,
+    ):
         self.op = op
-        self.domain = domain
+        self.node_set = node_set
         self.weights = weights
         self.device = device
-        terminator = op.body.block.last_op
-        assert isinstance(terminator, YieldOp)
-        self.outputs = [i for i, value in enumerate(terminator.values) if domain_of(value.type) == domain]
-        self.results = [terminator.values[i] for i in self.outputs]
-        self.operations = [o for o in op.body.block.ops if o is not terminator]
+        self.outputs = outputs
+        self.edge_sets = edge_sets_of(op.body.block)
+        self.results = [(yielded(op)[place], rows) for place, rows in outputs.items()]
+        self.operations = [o for o in op.body.block.ops if not isinstance(o, YieldOp)]
         self.demands: dict[SSAValue, dict[Rows | None, None]] = {}
         self.row_names: dict[Rows, str] = {}
         self.names: dict[tuple[SSAValue, Rows | None], str] = {}
@@ -144,8 +175,9 @@ class _BlockWriter:
                 self.write_operation(operation, rows)
         source = self.source_text()
         exec(compile(source, f"<conv_block layer {self.op.layer_index}>", "exec"), self.namespace)
-        run = self.namespace["block"]
-        return CompiledBlock(self.domain.set_name.data, tuple(self.outputs), self.neighbor_demands(), run, source)
+        needs_all = any(rows != TARGETS for rows in self.outputs.values())
+        demands, run = self.neighbor_demands(), self.namespace["block"]
+        return CompiledBlock(self.node_set, tuple(self.outputs), needs_all, demands, run, source)
 
     def neighbor_demands(self) -> tuple[NeighborDemand, ...]:
         """Where the rows of inputs are loaded from; structure values need no loading."""
@@ -161,8 +193,8 @@ class _BlockWriter:
     # The walk up: on which rows each value is needed.
 
     def collect_demands(self) -> None:
-        for result in self.results:
-            self.demand(result, TARGETS)
+        for result, rows in self.results:
+            self.demand(result, rows)
         for operation in reversed(self.operations):
             for rows in self.rows_of(operation):
                 for operand, needed in self.requirements(operation, rows):
@@ -181,6 +213,8 @@ class _BlockWriter:
         if isinstance(operation, ConvOperation):
             edges = self.reduced_edges(operation, rows)
             return [(v, edges if is_on(v, edges) else TARGETS) for v in operation.operands]
+        if isinstance(operation, GlobalReduceOp):
+            return [(operand, self.reduced_rows(operation)) for operand in operation.operands]
         return [(operand, rows) for operand in operation.operands]
 
     def gathered_rows(self, operation: GatherOp, rows: Rows | None) -> Rows:
@@ -197,6 +231,11 @@ class _BlockWriter:
         expected = edges if isinstance(operation, EdgeSoftmaxOp) else TARGETS
         assert rows == expected, f"{operation.name} is needed for neighbors: the module has not been split into blocks"
         return edges
+
+    def reduced_rows(self, operation: GlobalReduceOp) -> Rows | None:
+        """The rows of a batch that a reduction of all rows takes its part from."""
+        operand = next(v for v in operation.operands if domain_of(v.type) is not None)
+        return batches_of(operand, self.edge_sets)[1]
 
     # The walk down: one line for each operation and kind of rows.
 
@@ -277,6 +316,8 @@ class _BlockWriter:
         self.assign((operation.result, rows), text, [messages, init])
 
     def write_call(self, operation: Operation, rows: Rows | None) -> None:
+        if isinstance(operation, GlobalReduceOp):
+            rows = self.reduced_rows(operation)
         operands = [self.name(operand, rows) for operand in operation.operands]
         function = self.known("f", function_of(operation))
         call = f"{function}({', '.join(operands)})"
@@ -310,7 +351,8 @@ class _BlockWriter:
     def source_text(self) -> str:
         """The function, which forgets every value after its last use."""
         arguments = "".join(f", a{i}" for i in range(len(self.op.body.block.args)))
-        returned = [self.name(result, TARGETS) for result in self.results]
+        returned = [self.name(result, rows) for result, rows in self.results]
+        belongs_to = ["None" if rows is None else self.row_name(rows) for _, rows in self.results]
         last_use = {name: i for i, (_, uses) in enumerate(self.lines) for name in uses if name.startswith("v")}
         body: list[str] = []
         for i, (line, uses) in enumerate(self.lines):
@@ -318,7 +360,8 @@ class _BlockWriter:
             dead = [name for name in dict.fromkeys(uses) if last_use.get(name) == i and name not in returned]
             if dead:
                 body.append(f"del {', '.join(dead)}")
-        body.append(f"return ({''.join(name + ', ' for name in returned)})")
+        pairs = "".join(f"({rows}, {name}), " for rows, name in zip(belongs_to, returned, strict=True))
+        body.append(f"return ({pairs})")
         return f"def block(batch{arguments}):\n" + "\n".join(f"    {line}" for line in body) + "\n"
 
 

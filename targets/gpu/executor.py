@@ -9,22 +9,26 @@ from typing import TYPE_CHECKING, Any
 import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from gnnc.dialects.gnn import ConvBlockOp
-from gnnc.dialects.gnn.attributes import domain_axis, domain_of
+from gnnc.dialects.gnn import ConstantOp, ConvBlockOp, GlobalCallOp, LoadWeightOp
+from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.passes.analysis.cost_model import row_bytes
 from gnnc.passes.analysis.model_functions import argument_name, model_functions
 from gnnc.targets.edge_sets import EdgeSet
 from gnnc.targets.gpu.batch import Batch
 from gnnc.targets.gpu.block_compiler import CompiledBlock, compile_block
+from gnnc.targets.gpu.block_results import BlockResults
 from gnnc.targets.gpu.level_sets import NONE, NodeSet, level_sets, node_set_of
 from gnnc.targets.reference.run import run_structure
-from gnnc.targets.torch_functions import dtype_of, shape_with
+from gnnc.targets.torch_functions import constant, function_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+# What may stand in @forward beside blocks: operations on values of the whole graph.
+TOP_LEVEL = (ConvBlockOp, GlobalCallOp, LoadWeightOp, ConstantOp, ReturnOp)
 
 # Without a batch size, the edge values of a batch should take no more than this.
 DEFAULT_BATCH_BYTES = 256 * 2**20
@@ -46,7 +50,7 @@ class BatchedExecutor:
         self.check_level()
 
     def check_level(self) -> None:
-        wrong = next((op for op in self.operations if not isinstance(op, ConvBlockOp | ReturnOp)), None)
+        wrong = next((op for op in self.operations if not isinstance(op, TOP_LEVEL)), None)
         if wrong is not None:
             raise PassFailedException(f"{wrong.name} stands outside of a block: run gnn-split-conv-blocks first")
 
@@ -81,8 +85,10 @@ class BatchedExecutor:
                     outputs = self.run_block(op, operands, counts, targets, batch_size, device, advance)
                     values.update(zip(op.outputs, outputs, strict=True))
                     del operands, outputs
-                else:
+                elif isinstance(op, ReturnOp):
                     result = [values[value] for value in op.operands]
+                else:
+                    self.run_between_blocks(op, values)
                 for value in [v for v in values if last_use.get(v, -1) <= place]:
                     del values[value]
         return result
@@ -127,17 +133,27 @@ class BatchedExecutor:
         device: str,
         advance: Callable[[float], None],
     ) -> list[torch.Tensor]:
-        outputs = [torch.empty(shape_with(o.type, counts[node_set_of(o)]), dtype=dtype_of(o.type)) for o in op.outputs]
+        results = BlockResults(op, operands, counts)
         functions = self.compile(op, device)
         for compiled in functions:
             nodes = targets.get((op, compiled.node_set), range(counts[compiled.node_set]))
             size = batch_size or default_batch_size(op, operands, counts[compiled.node_set])
             for start in range(0, len(nodes), size):
                 batch = Batch(nodes[start : start + size], device)
-                for i, result in zip(compiled.outputs, compiled.run(batch, *operands), strict=True):
-                    batch.store(result, outputs[i], domain_axis(op.outputs[i].type))
+                for place, (rows, value) in zip(compiled.outputs, compiled.run(batch, *operands), strict=True):
+                    results.add(place, rows, value)
                 advance(batch.rows / len(nodes) / len(functions))
-        return outputs
+        return results.finished()
+
+    def run_between_blocks(self, op: Operation, values: dict[SSAValue, Any]) -> None:
+        """What is computed from values of the whole graph, on the host."""
+        if isinstance(op, LoadWeightOp):
+            values[op.result] = self.weights[op.weight.string_value()]
+        elif isinstance(op, ConstantOp):
+            values[op.result] = constant(op)
+        else:
+            result = function_of(op)(*(values[operand] for operand in op.operands))
+            values.update(zip(op.results, result if isinstance(result, tuple) else (result,), strict=True))
 
     def compile(self, op: ConvBlockOp, device: str) -> list[CompiledBlock]:
         key = (op, device)

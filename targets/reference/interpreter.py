@@ -33,6 +33,8 @@ from gnnc.dialects.gnn import (
     EndpointsOp,
     FillOp,
     GatherOp,
+    GlobalCallOp,
+    GlobalReduceOp,
     LoadWeightOp,
     RelationOp,
     ReverseOp,
@@ -168,6 +170,14 @@ class GnnFunctions(InterpreterFunctions):
 
     @impl(RowwiseOp)
     def rowwise(self, interpreter: Interpreter, op: RowwiseOp, args: Values) -> PythonValues:
+        return self.call(op, args)
+
+    @impl(GlobalReduceOp)
+    def global_reduce(self, interpreter: Interpreter, op: GlobalReduceOp, args: Values) -> PythonValues:
+        return self.call(op, args)
+
+    @impl(GlobalCallOp)
+    def global_call(self, interpreter: Interpreter, op: GlobalCallOp, args: Values) -> PythonValues:
         return self.call(op, args)
 
     @impl(WholeGraphOp)

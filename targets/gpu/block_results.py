@@ -1,0 +1,79 @@
+"""What a ConvBlock computes, put together from its batches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from xdsl.ir import SSAValue
+
+from gnnc.dialects.gnn import ConvBlockOp, DomainAttr, EdgeSetType, GlobalReduceOp, Reduction, YieldOp
+from gnnc.dialects.gnn.attributes import domain_axis, domain_of
+from gnnc.targets.edge_sets import EdgeSet
+from gnnc.targets.gpu.batch import Batch, EdgeSlice
+from gnnc.targets.torch_functions import dtype_of, shape_with
+
+COMBINE = {
+    Reduction.SUM: torch.add,
+    Reduction.MUL: torch.mul,
+    Reduction.MAX: torch.maximum,
+    Reduction.MIN: torch.minimum,
+}
+
+
+class BlockResults:
+    """The results of one run of a block, on the host: an array of all rows for each, or a running reduction.
+
+    Reductions of floating-point numbers run in double precision, so that they don't depend on the size of batches.
+    """
+
+    def __init__(self, op: ConvBlockOp, operands: Sequence[Any], counts: Mapping[str, int]):
+        self.op = op
+        self.edge_counts = {
+            value.type.domain: edges.edge_count
+            for value, edges in zip(op.operands, operands, strict=True)
+            if isinstance(edges, EdgeSet) and isinstance(value.type, EdgeSetType)
+        }
+        self.counts = counts
+        self.values = [self.array_for(output) for output in op.outputs]
+
+    def array_for(self, output: SSAValue) -> torch.Tensor | None:
+        """An array for all rows of a result, None for one without rows."""
+        domain = domain_of(output.type)
+        if domain is None:
+            return None
+        return torch.empty(shape_with(output.type, self.row_count(domain)), dtype=dtype_of(output.type))
+
+    def row_count(self, domain: DomainAttr) -> int:
+        return self.counts[domain.set_name.data] if domain.is_nodes else self.edge_counts[domain]
+
+    def add(self, place: int, rows: Batch | EdgeSlice | None, value: torch.Tensor) -> None:
+        """Takes what a batch computed of one result."""
+        known = self.values[place]
+        if rows is None:
+            part = value.cpu().double() if value.dtype.is_floating_point else value.cpu()
+            self.values[place] = part if known is None else COMBINE[self.reduction(place)](known, part)
+            return
+        assert known is not None
+        rows.store(value, known, domain_axis(self.op.outputs[place].type))
+
+    def reduction(self, place: int) -> Reduction:
+        terminator = self.op.body.block.last_op
+        assert isinstance(terminator, YieldOp)
+        reduce = terminator.values[place].owner
+        assert isinstance(reduce, GlobalReduceOp)
+        return reduce.reduction.data
+
+    def finished(self) -> list[torch.Tensor]:
+        """All results. Over no rows a sum is 0 and a product 1."""
+        return [self.finish(place, output) for place, output in enumerate(self.op.outputs)]
+
+    def finish(self, place: int, output: SSAValue) -> torch.Tensor:
+        value = self.values[place]
+        if value is not None:
+            return value.to(dtype_of(output.type))
+        neutral = {Reduction.MUL: 1, Reduction.MAX: -torch.inf, Reduction.MIN: torch.inf}
+        return torch.full(
+            shape_with(output.type, 0), neutral.get(self.reduction(place), 0), dtype=dtype_of(output.type)
+        )
