@@ -22,6 +22,7 @@ from torch.utils._pytree import tree_leaves
 
 from gnnc.errors import CaptureError
 from gnnc.frontend.arguments import Arguments, BoundModel
+from gnnc.frontend.library_forms import traceable_forms
 
 # Some modules guard sizes against sys.maxsize, which torch can't tell from infinity; then a bound below it helps.
 LARGEST_DIMENSION = 2**40
@@ -123,7 +124,8 @@ def tracing_conditions() -> Generator[None]:
     try:
         with torch.no_grad(), warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
             warnings.simplefilter("ignore")
-            yield
+            with traceable_forms():
+                yield
     finally:
         logging.disable(logged)
         if backend is not None:

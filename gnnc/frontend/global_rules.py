@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from gnnc.dialects.gnn import Reduction
+from gnnc.frontend.expansion import Expansion
 from gnnc.frontend.message_passing import match_pooling
 from gnnc.frontend.rowwise_rules import axes, described
 from gnnc.frontend.traced_values import Shape, Size, TracedModel, TracedValue
@@ -73,7 +74,7 @@ def expand_global_operations(model: TracedModel) -> TracedModel:
     """The model with everything that works over all rows in terms of reductions of all rows and row-wise work."""
     values: list[TracedValue] = []
     for value in model.values:
-        expansion = Expansion(value, values)
+        expansion = Reducing(value, values)
         rule = EXPANSIONS.get(value.op)
         if rule is not None:
             rule(expansion)
@@ -83,27 +84,8 @@ def expand_global_operations(model: TracedModel) -> TracedModel:
     return TracedModel(tuple(values), model.returned)
 
 
-class Expansion:
-    """One value that is rewritten in place; what it is made of then comes before it."""
-
-    def __init__(self, value: TracedValue, before: list[TracedValue]):
-        self.value = value
-        self.before = before
-
-    def call(self, op: str, *args: Any, shape: Shape | None = None, dtype: torch.dtype | None = None) -> TracedValue:
-        """A new value; by default of the shape and type of its first argument. A type that is given is an argument of
-        the operator, too."""
-        first = args[0]
-        output = (first.shape if shape is None else shape, dtype or first.dtype)
-        name = f"{self.value.name}_{len(self.before)}"
-        kwargs = {} if dtype is None else {"dtype": dtype}
-        new = TracedValue(op, name, args, kwargs, (output,), self.value.location)
-        self.before.append(new)
-        return new
-
-    def become(self, op: str, *args: Any, **kwargs: Any) -> None:
-        """What the value is now; its shape and type stay."""
-        self.value.op, self.value.args, self.value.kwargs = op, args, kwargs
+class Reducing(Expansion):
+    """An expansion that works over all rows."""
 
     def sum(self, x: TracedValue, dims: Sequence[int]) -> TracedValue:
         """The sum along some axes, which keep size 1."""
@@ -134,13 +116,6 @@ class Expansion:
         free = self.call("aten.clamp.default", numbers, 0)
         return self.call("aten.div.Tensor", total, free)
 
-    def reshaped(self, x: TracedValue, shape: Shape) -> TracedValue:
-        return x if x.shape == shape else self.call("aten.view.default", x, shape, shape=shape)
-
-    def become_reshaped(self, x: TracedValue) -> None:
-        """The value is `x`, whose reduced axes may have to go."""
-        self.become("aten.view.default", x, self.value.shape)
-
 
 def reduced(shape: Shape, dims: Sequence[int]) -> Shape:
     return tuple(1 if axis in dims else size for axis, size in enumerate(shape))
@@ -154,13 +129,13 @@ def all_rows_along(x: Any, dims: Any) -> list[int] | None:
     return sorted(named) if x.domain_axis in named else None
 
 
-Rule = Callable[[Expansion], None]
+Rule = Callable[[Reducing], None]
 
 
-def along(make: Callable[[Expansion, TracedValue, list[int], Any], None]) -> Rule:
+def along(make: Callable[[Reducing, TracedValue, list[int], Any], None]) -> Rule:
     """A rule for operators that reduce their first argument along `dim`, or along everything."""
 
-    def rule(expansion: Expansion) -> None:
+    def rule(expansion: Reducing) -> None:
         arguments = described(expansion.value)
         x = arguments["self"]
         dims = all_rows_along(x, arguments.get("dim"))
@@ -170,20 +145,20 @@ def along(make: Callable[[Expansion, TracedValue, list[int], Any], None]) -> Rul
     return rule
 
 
-def mean(e: Expansion, x: TracedValue, dims: list[int], arguments: Any) -> None:
+def mean(e: Reducing, x: TracedValue, dims: list[int], arguments: Any) -> None:
     e.become_reshaped(e.mean(in_type(e, x), dims))
 
 
-def in_type(e: Expansion, x: TracedValue) -> TracedValue:
+def in_type(e: Reducing, x: TracedValue) -> TracedValue:
     """`x` in the type of the result, which a reduction may be told to take."""
     return x if x.dtype == e.value.dtype else e.call("aten._to_copy.default", x, dtype=e.value.dtype)
 
 
-def variance(e: Expansion, x: TracedValue, dims: list[int], arguments: Any) -> None:
+def variance(e: Reducing, x: TracedValue, dims: list[int], arguments: Any) -> None:
     e.become_reshaped(e.variance(x, dims, correction_of(arguments)))
 
 
-def deviation(e: Expansion, x: TracedValue, dims: list[int], arguments: Any) -> None:
+def deviation(e: Reducing, x: TracedValue, dims: list[int], arguments: Any) -> None:
     e.become_reshaped(e.call("aten.sqrt.default", e.variance(x, dims, correction_of(arguments))))
 
 
@@ -193,7 +168,7 @@ def correction_of(arguments: Any) -> float:
     return 1.0 if arguments["correction"] is None else float(arguments["correction"])
 
 
-def norm(e: Expansion, x: TracedValue, dims: list[int], arguments: Any) -> None:
+def norm(e: Reducing, x: TracedValue, dims: list[int], arguments: Any) -> None:
     """(sum |x|^p)^(1/p); the maximum for p = inf."""
     p = next((arguments[name] for name in ("ord", "p") if arguments.get(name) is not None), 2.0)
     if not isinstance(p, int | float) or p == 0 or p == -math.inf:
@@ -206,11 +181,11 @@ def norm(e: Expansion, x: TracedValue, dims: list[int], arguments: Any) -> None:
     e.become_reshaped(e.call("aten.pow.Tensor_Scalar", total, 1.0 / p))
 
 
-def maximum_along(e: Expansion, x: TracedValue, dims: list[int]) -> TracedValue:
+def maximum_along(e: Reducing, x: TracedValue, dims: list[int]) -> TracedValue:
     return e.call("aten.amax.default", x, tuple(dims), True, shape=reduced(x.shape, dims))
 
 
-def extremum_of_item(e: Expansion) -> None:
+def extremum_of_item(e: Reducing) -> None:
     """The first result of max and min along `dim`; the second says where, which no reduction of parts can."""
     call, place = e.value.args
     if call.op not in ("aten.max.dim", "aten.min.dim") or place != 0:
@@ -222,26 +197,26 @@ def extremum_of_item(e: Expansion) -> None:
         e.become(operator, x, tuple(dims), len(call.args) > 2 and bool(call.args[2]))
 
 
-def softmax(e: Expansion, x: TracedValue, dims: list[int], arguments: Any) -> None:
+def softmax(e: Reducing, x: TracedValue, dims: list[int], arguments: Any) -> None:
     x = in_type(e, x)
     powers = e.call("aten.exp.default", e.call("aten.sub.Tensor", x, maximum_along(e, x, dims)))
     e.become("aten.div.Tensor", powers, e.sum(powers, dims))
 
 
-def log_softmax(e: Expansion, x: TracedValue, dims: list[int], arguments: Any) -> None:
+def log_softmax(e: Reducing, x: TracedValue, dims: list[int], arguments: Any) -> None:
     x = in_type(e, x)
     shifted = e.call("aten.sub.Tensor", x, maximum_along(e, x, dims))
     total = e.sum(e.call("aten.exp.default", shifted), dims)
     e.become("aten.sub.Tensor", shifted, e.call("aten.log.default", total))
 
 
-def log_sum_exp(e: Expansion, x: TracedValue, dims: list[int], arguments: Any) -> None:
+def log_sum_exp(e: Reducing, x: TracedValue, dims: list[int], arguments: Any) -> None:
     largest = maximum_along(e, x, dims)
     total = e.sum(e.call("aten.exp.default", e.call("aten.sub.Tensor", x, largest)), dims)
     e.become_reshaped(e.call("aten.add.Tensor", e.call("aten.log.default", total), largest))
 
 
-def layer_norm(e: Expansion) -> None:
+def layer_norm(e: Reducing) -> None:
     """Over whole rows and all of them, as one for all nodes."""
     arguments = described(e.value)
     x, count = arguments["input"], len(arguments["normalized_shape"])
@@ -250,19 +225,19 @@ def layer_norm(e: Expansion) -> None:
         e.become("aten.mul.Tensor", *standardised(e, x, dims, arguments["eps"]))
 
 
-def standardised(e: Expansion, x: TracedValue, dims: list[int], eps: float) -> tuple[TracedValue, TracedValue]:
+def standardised(e: Reducing, x: TracedValue, dims: list[int], eps: float) -> tuple[TracedValue, TracedValue]:
     """x - mean, and 1 / sqrt(variance + eps)."""
     return standardised_by(e, x, e.mean(x, dims), e.variance(x, dims, 0), eps)
 
 
 def standardised_by(
-    e: Expansion, x: TracedValue, mean: TracedValue, variance: TracedValue, eps: float
+    e: Reducing, x: TracedValue, mean: TracedValue, variance: TracedValue, eps: float
 ) -> tuple[TracedValue, TracedValue]:
     offset = e.call("aten.sub.Tensor", x, mean)
     return offset, e.call("aten.rsqrt.default", e.call("aten.add.Tensor", variance, float(eps)))
 
 
-def instance_norm(e: Expansion) -> None:
+def instance_norm(e: Reducing) -> None:
     """Each channel over all nodes: what (1, channels, nodes) is normalised along its last axis."""
     arguments = described(e.value)
     x = arguments["input"]
@@ -271,8 +246,8 @@ def instance_norm(e: Expansion) -> None:
     if arguments["use_input_stats"]:
         offset, factor = standardised(e, x, list(range(2, len(x.shape))), arguments["eps"])
     else:
-        running = (channels(e, arguments[name], len(x.shape)) for name in ("running_mean", "running_var"))
-        offset, factor = standardised_by(e, x, *running, arguments["eps"])
+        mean, variance = (channels(e, arguments[name], len(x.shape)) for name in ("running_mean", "running_var"))
+        offset, factor = standardised_by(e, x, mean, variance, arguments["eps"])
     affine = [arguments["weight"], arguments["bias"]]
     scale, shift = (None if v is None else channels(e, v, len(x.shape)) for v in affine)
     result = e.call("aten.mul.Tensor", offset, factor)
@@ -283,12 +258,12 @@ def instance_norm(e: Expansion) -> None:
     e.become("aten.clone.default", result)
 
 
-def channels(e: Expansion, v: TracedValue, rank: int) -> TracedValue:
+def channels(e: Reducing, v: TracedValue, rank: int) -> TracedValue:
     shape = (1, *v.shape, *[1] * (rank - 2))
     return e.call("aten.view.default", v, shape, shape=shape)
 
 
-def spread_over_rows(e: Expansion) -> None:
+def spread_over_rows(e: Reducing) -> None:
     """A value of the whole graph that is repeated for every row is added to rows of zeros."""
     x = e.value.args[0]
     if x.sizes or e.value.domain is None or x.op in ("weight", "fill"):
@@ -304,7 +279,7 @@ def spread_over_rows(e: Expansion) -> None:
     e.become("aten.add.Tensor", zeros, lined_up)
 
 
-def pooling(e: Expansion) -> None:
+def pooling(e: Reducing) -> None:
     """A scatter of all rows into one is a reduction of all rows, to which the row that it starts from is added."""
     scatter = match_pooling(e.value)
     assert scatter is not None

@@ -13,6 +13,7 @@ from gnnc.frontend.binding_time import binding_times, fold_weights
 from gnnc.frontend.capture import capture
 from gnnc.frontend.emit import emit_module
 from gnnc.frontend.global_rules import expand_global_operations
+from gnnc.frontend.masked_rows import keep_masked_rows_in_place
 from gnnc.frontend.value_numbering import number_values
 from gnnc.outputs import OutputStructure, output_structure
 
@@ -42,7 +43,9 @@ def lower_model(model: torch.nn.Module, graph: AnyGraph) -> LoweredModel:
     arguments = bind_arguments(model, graph)
     inputs = arguments.inputs
     program = capture(model, arguments)
-    traced = expand_global_operations(number_values(program, inputs))
+    traced = number_values(program, inputs)
+    traced = keep_masked_rows_in_place(traced, binding_times(traced, inputs))
+    traced = expand_global_operations(traced)
     times = binding_times(traced, inputs)
     fold_weights(traced, times)
     module, weights = emit_module(traced, inputs, times)
