@@ -47,9 +47,10 @@ class Graph:
     """A homogeneous graph with attributes.
 
     `edge_index` has shape (2, E) and an integer dtype: row 0 holds the sources, row 1 the targets. An attribute whose
-    name begins with `edge_` has one row per edge, every other one, `x` included, one row per node. Arrays are numpy
-    arrays or torch tensors and are kept as given, never copied; `x` may also be a scipy CSR matrix. Attributes are
-    read as attributes: `graph.y`, `graph.train_mask`, `graph.edge_weight`.
+    name begins with `edge_` has one row per edge, every other one, `x` included, one row per node. Only a name that
+    ends in `_index`, such as `edge_label_index`, may also stand for pairs of nodes, shape (2, P), that are no edges.
+    Arrays are numpy arrays or torch tensors and are kept as given, never copied; `x` may also be a scipy CSR matrix.
+    Attributes are read as attributes: `graph.y`, `graph.train_mask`, `graph.edge_weight`.
 
     The number of nodes is that of the rows of `x`, without `x` it is `num_nodes`, without either it is the largest id
     in `edge_index` plus one.
@@ -142,9 +143,8 @@ class Graph:
 
     def entries(self) -> list[Entry]:
         """All arrays, with what their rows are."""
-        edges = Entry("edge_index", "edges", "edges", None, self.edge_index, ("nodes", "nodes"))
-        kinds = {name: "edges" if name.startswith("edge_") else "nodes" for name in self.attributes}
-        return [edges, *(Entry(name, kinds[name], kinds[name], None, a) for name, a in self.attributes.items())]
+        arrays = {"edge_index": self.edge_index, **self.attributes}
+        return [entry_of(name, array) for name, array in arrays.items()]
 
     def __repr__(self) -> str:
         names = "".join(f", {name}" for name in self._attributes)
@@ -190,7 +190,7 @@ class Graph:
         also `edge_index` itself.
 
         Of a `Data`, the tensors that have neither a row per node nor, if named `edge_*`, a row per edge (the label of
-        a whole graph, `ptr`, `edge_label_index`) are left out, and asking for one says so.
+        a whole graph, `ptr`) are left out, and asking for one says so.
 
         Raises GraphError if `obj` is anything else, or holds a malformed graph.
         """
@@ -243,6 +243,11 @@ class Graph:
             return f"An attribute cannot be called {name!r}, which means something else on a graph; rename it."
         if not is_array(array):
             return f"{name} is {kind_of(array)}; pass a numpy array of numbers or a torch tensor."
+        if is_pairs(name, array):
+            ids = as_numpy(array)
+            wrong = (ids < 0) | (ids >= self.num_nodes)
+            place = _first(wrong, ids) if wrong.any() else None
+            return None if place is None else f"{name} {place}, but the graph has {self.num_nodes} nodes."
         domain, rows = ("edge", self.num_edges) if name.startswith("edge_") else ("node", self.num_nodes)
         if not array.shape or array.shape[0] != rows:
             return f"{name} has shape {tuple(array.shape)}; pass one row per {domain}, {rows} in all."
@@ -253,6 +258,20 @@ _ACCEPTED = (
     "pass a gnnc.Graph, a torch_geometric.data.Data, a sparse matrix of scipy or torch, a networkx graph, or a tuple "
     "(x, edge_index) or (x, graph)"
 )
+
+
+def entry_of(name: str, array: Array) -> Entry:
+    """An array of a homogeneous graph, with what its rows are."""
+    if name == "edge_index" or is_pairs(name, array):
+        set_name = "edges" if name == "edge_index" else name.removesuffix("_index")
+        return Entry(name, "edges", set_name, None, array, ("nodes", "nodes"))
+    kind = "edges" if name.startswith("edge_") else "nodes"
+    return Entry(name, kind, kind, None, array)
+
+
+def is_pairs(name: str, array: Array) -> bool:
+    """Whether an attribute lists pairs of nodes, as edge_label_index does: (2, P) integers, of any number."""
+    return name.endswith("_index") and len(array.shape) == 2 and array.shape[0] == 2 and "int" in str(array.dtype)
 
 
 def as_numpy(array: Array) -> NDArray[Any]:
