@@ -22,6 +22,7 @@ from torch.utils._pytree import tree_leaves
 
 from gnnc.errors import CaptureError
 from gnnc.frontend.arguments import Arguments, BoundModel
+from gnnc.frontend.functionalize import functionalize
 from gnnc.frontend.library_forms import traceable_forms
 
 # Some modules guard sizes against sys.maxsize, which torch can't tell from infinity; then a bound below it helps.
@@ -39,7 +40,7 @@ def capture(model: torch.nn.Module, arguments: Arguments) -> ExportedProgram:
     """The model as a functional ATen graph in which node and edge counts are symbols. It takes the tensors of
     `arguments.inputs`, in order; its weights are called `model.NAME`.
 
-    Only functionalisation is applied (`run_decompositions({})`): linear, layer_norm and their like stay whole. Raises
+    Nothing but in-place operators is rewritten, if that is possible; `decomposed` does more. Raises
     CaptureError with torch's reason and the line of the model.
     """
     refuse_caches(model)
@@ -51,7 +52,8 @@ def capture(model: torch.nn.Module, arguments: Arguments) -> ExportedProgram:
                 if not is_constraint(error):
                     raise
                 program = trace(model, arguments, max=LARGEST_DIMENSION)
-            program = program.run_decompositions({})
+            if not functionalize(program):
+                program = program.run_decompositions({})
     except Exception as error:  # torch.export raises errors of a dozen unrelated classes, and the model its own
         refuse_failing(model, arguments)
         reason = first_sentence(error)
@@ -66,6 +68,13 @@ def capture(model: torch.nn.Module, arguments: Arguments) -> ExportedProgram:
         names = ", ".join(sorted(name.removeprefix("model.") for name in changed))
         raise CaptureError(f"{type(model).__name__} changes its buffers {names} in forward: a program has no state")
     return program
+
+
+def decomposed(program: ExportedProgram) -> ExportedProgram:
+    """The program as torch functionalises it, with operators that stand for several written out where torch does that;
+    linear, layer_norm and their like stay whole."""
+    with tracing_conditions():
+        return program.run_decompositions({})
 
 
 def refuse_caches(model: torch.nn.Module) -> None:

@@ -237,6 +237,16 @@ def standardised_by(
     return offset, e.call("aten.rsqrt.default", e.call("aten.add.Tensor", variance, float(eps)))
 
 
+def batch_norm(e: Reducing) -> None:
+    """Over all nodes, where a layer keeps no running statistics."""
+    arguments = described(e.value)
+    x = arguments["input"]
+    if x.domain is None or x.domain_axis != 0 or not arguments["training"]:
+        return
+    offset, factor = standardised(e, x, [axis for axis in range(len(x.shape)) if axis != 1], arguments["eps"])
+    become_affine(e, e.call("aten.mul.Tensor", offset, factor), arguments)
+
+
 def instance_norm(e: Reducing) -> None:
     """Each channel over all nodes: what (1, channels, nodes) is normalised along its last axis."""
     arguments = described(e.value)
@@ -248,13 +258,16 @@ def instance_norm(e: Reducing) -> None:
     else:
         mean, variance = (channels(e, arguments[name], len(x.shape)) for name in ("running_mean", "running_var"))
         offset, factor = standardised_by(e, x, mean, variance, arguments["eps"])
-    affine = [arguments["weight"], arguments["bias"]]
-    scale, shift = (None if v is None else channels(e, v, len(x.shape)) for v in affine)
-    result = e.call("aten.mul.Tensor", offset, factor)
-    if scale is not None:
-        result = e.call("aten.mul.Tensor", result, scale)
-    if shift is not None:
-        result = e.call("aten.add.Tensor", result, shift)
+    become_affine(e, e.call("aten.mul.Tensor", offset, factor), arguments)
+
+
+def become_affine(e: Reducing, result: TracedValue, arguments: Any) -> None:
+    """The value is `result`, scaled and shifted by channel."""
+    rank = len(result.shape)
+    if arguments["weight"] is not None:
+        result = e.call("aten.mul.Tensor", result, channels(e, arguments["weight"], rank))
+    if arguments["bias"] is not None:
+        result = e.call("aten.add.Tensor", result, channels(e, arguments["bias"], rank))
     e.become("aten.clone.default", result)
 
 
@@ -315,6 +328,7 @@ EXPANSIONS: dict[str, Rule] = {
     "aten._log_softmax.default": along(log_softmax),
     "aten.logsumexp.default": along(log_sum_exp),
     "aten.layer_norm.default": layer_norm,
+    "aten.batch_norm.default": batch_norm,
     "aten.instance_norm.default": instance_norm,
     "item": extremum_of_item,
     "aten.expand.default": spread_over_rows,

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
+from torch.export import ExportedProgram
 from xdsl.dialects.builtin import ModuleOp
 
+from gnnc.errors import UnsupportedModelError
 from gnnc.frontend.arguments import Arguments, bind_arguments
 from gnnc.frontend.binding_time import binding_times, fold_weights
-from gnnc.frontend.capture import capture
+from gnnc.frontend.capture import capture, decomposed
 from gnnc.frontend.emit import emit_module
 from gnnc.frontend.global_rules import expand_global_operations
 from gnnc.frontend.masked_rows import keep_masked_rows_in_place
@@ -41,8 +43,17 @@ def lower_model(model: torch.nn.Module, graph: AnyGraph) -> LoweredModel:
     Raises CaptureError where torch.export can't trace the model, UnsupportedModelError for what isn't proved exact.
     """
     arguments = bind_arguments(model, graph)
-    inputs = arguments.inputs
     program = capture(model, arguments)
+    try:
+        return lower_program(program, arguments)
+    except UnsupportedModelError:
+        # what an operator without a rule stands for may be made of such that have one
+        return lower_program(decomposed(program), arguments)
+
+
+def lower_program(program: ExportedProgram, arguments: Arguments) -> LoweredModel:
+    """The IR of a model that was captured with these arguments."""
+    inputs = arguments.inputs
     traced = number_values(program, inputs)
     traced = keep_masked_rows_in_place(traced, binding_times(traced, inputs))
     traced = expand_global_operations(traced)

@@ -112,6 +112,15 @@ def batch_norm(value: TracedValue, b: Builder) -> Operation | None:
     return BatchNormOp(b.operand(input), b.operand(mean), b.operand(variance), affine, float(eps))
 
 
+def whole_batch_norm(value: TracedValue, b: Builder) -> Operation | None:
+    """torch's batch norm before it is decomposed."""
+    input, scale, shift, mean, variance, _, _, eps = value.args[:8]
+    if (scale is None) != (shift is None):
+        return None
+    affine = [b.operand(v) for v in (scale, shift) if v is not None]
+    return BatchNormOp(b.operand(input), b.operand(mean), b.operand(variance), affine, float(eps))
+
+
 def concat(value: TracedValue, b: Builder) -> Operation:
     values: Sequence[TracedValue] = value.args[0]
     axis = value.args[1] % len(value.shape) if len(value.args) > 1 else 0
@@ -142,6 +151,7 @@ NAMED: dict[str, Entry] = {
     "aten.mm.default": matmul,
     "aten.layer_norm.default": layer_norm,
     "item": batch_norm,
+    "aten.batch_norm.default": whole_batch_norm,
     "aten.cat.default": concat,
     "aten.view.default": reshape,
     "aten._unsafe_view.default": reshape,

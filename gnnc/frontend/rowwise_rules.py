@@ -225,6 +225,8 @@ def layer_norm(call: Call) -> None:
 
 
 def batch_norm(call: Call) -> None:
+    if call.arguments.get("training"):
+        raise NotRowwise("takes its statistics from all nodes or edges")
     without_rows((call["weight"], call["bias"], call["running_mean"], call["running_var"]), "statistics")
     keep_off(call["input"], 1, "has channels")
 
@@ -438,6 +440,7 @@ TABLE: dict[str, Rule] = {
     "aten.layer_norm": layer_norm,
     "aten.rms_norm": layer_norm,
     "aten._native_batch_norm_legit_no_training": batch_norm,
+    "aten.batch_norm": batch_norm,
     "aten.group_norm": group_norm,
     "aten.cat": concat,
     "aten.stack": stack,

@@ -37,6 +37,16 @@ IDENTITIES = frozenset(
 # Operators that return their operand if the result has its shape: a slice as long as the whole is the whole.
 RESHAPES = frozenset({"aten.view.default", "aten._unsafe_view.default", "aten.expand.default", "aten.slice.Tensor"})
 
+# Operators that take another value for its shape only, and what they are with that shape.
+SHAPED_LIKE = {
+    "aten.expand_as.default": "aten.expand.default",
+    "aten.view_as.default": "aten.view.default",
+    "aten.reshape_as.default": "aten.view.default",
+    "aten.reshape.default": "aten.view.default",
+    "aten.flatten.using_ints": "aten.view.default",
+    "aten.unflatten.int": "aten.view.default",
+}
+
 # Operators that only check something, or that torch leaves behind while tracing.
 CHECKS = ("aten._assert", "aten.sym_constrain_range", "aten._functional_assert")
 
@@ -130,6 +140,8 @@ class _Numbering:
         if result is None or name.startswith(CHECKS):
             return
         arguments = tuple(self.argument(a) for a in node.args)
+        if name in SHAPED_LIKE:
+            name, arguments = SHAPED_LIKE[name], (arguments[0], self.outputs_of(result)[0][0])
         same = self.same_as(name, arguments, result)
         if same is not None:
             self.by_node[node] = same
@@ -140,7 +152,9 @@ class _Numbering:
             name, arguments, keywords = "fill", (filled, self.outputs_of(result)), {}
         key = (name, hashable(arguments), hashable(keywords))
         if key not in self.by_key:
-            self.by_key[key] = self.new_value(name, node.name, arguments, keywords, node)
+            # an operator that was one in place had an underscore
+            hint = node.name.replace("__", "_").removesuffix("_")
+            self.by_key[key] = self.new_value(name, hint, arguments, keywords, node)
         else:
             self.unify_sizes(result, self.by_key[key])
         self.by_node[node] = self.by_key[key]

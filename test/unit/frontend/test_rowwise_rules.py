@@ -14,10 +14,11 @@ from rowwise_probe import (
     assert_local,
     operand,
 )
+from torch.export import ExportedProgram
 
 from gnnc.frontend.arguments import Arguments
 from gnnc.frontend.binding_time import binding_times, fold_weights
-from gnnc.frontend.capture import capture
+from gnnc.frontend.capture import capture, decomposed
 from gnnc.frontend.inputs import ModelInput
 from gnnc.frontend.rowwise_rules import TABLE, NotRowwise, prove_rowwise
 from gnnc.frontend.traced_values import Shape, Size, TracedValue
@@ -180,6 +181,11 @@ EXAMPLES: dict[str, Examples] = {
     "aten._native_batch_norm_legit_no_training": both(
         [lambda s, x, y: F.batch_norm(x, s.v, s.v, s.v, s.v), lambda s, x, y: F.batch_norm(x[:, :, None], s.v, s.v)],
         (lambda s, x, y: F.batch_norm(x.t(), y[:, 0], y[:, 1]), "statistics that differs"),
+    ),
+    "aten.batch_norm": both(
+        [lambda s, x, y: F.batch_norm(x, s.v, s.v, s.v, s.v), lambda s, x, y: F.batch_norm(x[:, :, None], s.v, s.v)],
+        (lambda s, x, y: F.batch_norm(x.t(), y[:, 0], y[:, 1]), "statistics that differs"),
+        (lambda s, x, y: F.batch_norm(x, None, None, training=True), "statistics from all"),
     ),
     "aten.group_norm": both(
         [lambda s, x, y: F.group_norm(x, 3, s.v), lambda s, x, y: F.group_norm(cube(x), 2)],
@@ -455,11 +461,17 @@ class AllExamples(Weights):
 def calls() -> Calls:
     """The call of every example, as the front end sees it: by name, place, and whether it is an accepted one."""
     torch.manual_seed(0)
-    model = number_values(capture(AllExamples().eval(), Arguments.by_name(INPUTS)), INPUTS)
-    fold_weights(model, binding_times(model, INPUTS))
+    program = capture(AllExamples().eval(), Arguments.by_name(INPUTS))
+    plain, written_out = results_of(program), results_of(decomposed(program))
     keys = [(name, i, True) for name, i in ACCEPTED] + [(name, i, False) for name, i in REFUSED]
-    results = [value.args[0] if value.op == "item" else value for value in model.outputs]
-    return dict(zip(keys, results, strict=True))
+    both_forms = zip(keys, plain, written_out, strict=True)
+    return {key: first if is_called(key[0], first) else second for key, first, second in both_forms}
+
+
+def results_of(program: ExportedProgram) -> list[TracedValue]:
+    model = number_values(program, INPUTS)
+    fold_weights(model, binding_times(model, INPUTS))
+    return [value.args[0] if value.op == "item" else value for value in model.outputs]
 
 
 def is_called(name: str, value: TracedValue) -> bool:
