@@ -41,10 +41,16 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
 
         return GnnSplitConvBlocks
 
+    def gnn_unstack_joins() -> type[ModulePass]:
+        from gnnc.passes.gnn_unstack_joins import GnnUnstackJoins
+
+        return GnnUnstackJoins
+
     return {
         "gnn-index-convs": gnn_index_convs,
         "gnn-prune-structure": gnn_prune_structure,
         "gnn-raise-edge-sets": gnn_raise_edge_sets,
         "gnn-raise-messages": gnn_raise_messages,
         "gnn-split-conv-blocks": gnn_split_conv_blocks,
+        "gnn-unstack-joins": gnn_unstack_joins,
     }

@@ -20,11 +20,13 @@ def block_pipeline(*, cost: CostKind = "time", loads: int = 8) -> Sequence[Modul
     from gnnc.passes.gnn_raise_edge_sets import GnnRaiseEdgeSets
     from gnnc.passes.gnn_raise_messages import GnnRaiseMessages
     from gnnc.passes.gnn_split_conv_blocks import GnnSplitConvBlocks
+    from gnnc.passes.gnn_unstack_joins import GnnUnstackJoins
 
     return (
         CommonSubexpressionElimination(),
         GnnRaiseEdgeSets(),
         GnnRaiseMessages(),
+        GnnUnstackJoins(),
         CanonicalizePass(),
         CommonSubexpressionElimination(),
         GnnPruneStructure(),
