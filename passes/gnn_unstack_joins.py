@@ -41,7 +41,7 @@ class UnstackJoin(RewritePattern):
             return
         stacked, dims, *rest = [*(filled_in(a, op) for a in op.arguments.data), None]
         parts = stacked_along(stacked, dims)
-        if parts is None or any(argument not in (None, 0, 1) for argument in rest):
+        if parts is None or any(not isinstance(argument, int | None) for argument in rest):
             return
         new = Chain(op)
         result = new.mean(parts) if op.op.data == "aten.mean.dim" else new.of(combine, parts)
