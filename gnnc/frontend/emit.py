@@ -45,6 +45,7 @@ from gnnc.frontend.inputs import EDGES, ModelInput
 from gnnc.frontend.ir_types import argument_attribute, location, tensor_type
 from gnnc.frontend.message_passing import EdgeSet, EdgeSets, find_edge_sets, match_gather, match_scatter
 from gnnc.frontend.named_operations import NAMED
+from gnnc.frontend.refusals import advised
 from gnnc.frontend.rowwise_rules import NotRowwise, is_random, operator_of, prove_rowwise
 from gnnc.frontend.traced_values import Size, TracedModel, TracedValue, sizes_in
 
@@ -144,7 +145,7 @@ def emitted_operands(value: TracedValue) -> list[TracedValue]:
 
 def refuse(value: TracedValue, reason: str) -> NoReturn:
     call = value.args[0] if value.op == "item" else value
-    raise UnsupportedModelError(reason, op=call.op, source=str(value.location) if value.location else "")
+    raise UnsupportedModelError(advised(reason), op=call.op, source=str(value.location) if value.location else "")
 
 
 class FunctionEmitter:
