@@ -45,7 +45,7 @@ from gnnc.targets.edge_sets import aggregate, edge_softmax, reduce_rows
 from gnnc.targets.gpu.batch import Batch, EdgeSlice
 from gnnc.targets.torch_functions import constant, filled, function_of
 
-BlockFunction: TypeAlias = Callable[..., tuple[tuple[Batch | EdgeSlice | None, torch.Tensor], ...]]
+BlockFunction: TypeAlias = Callable[..., tuple[tuple[Batch | EdgeSlice | None, torch.Tensor | None], ...]]
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class NeighborDemand:
 class CompiledBlock:
     """The function of a block that runs on batches of one node set: takes a Batch and the block's operands, and gives
     for each of `outputs` its rows and what they belong to (the Batch, an EdgeSlice, or None for a part of what all rows
-    are reduced to).
+    are reduced to; that is None too for a batch without such rows).
     """
 
     node_set: str
@@ -321,6 +321,9 @@ class _BlockWriter:
         operands = [self.name(operand, rows) for operand in operation.operands]
         function = self.known("f", function_of(operation))
         call = f"{function}({', '.join(operands)})"
+        if isinstance(operation, GlobalReduceOp) and isinstance(rows, Edges):
+            # of no edges there is no largest value: such a batch has no part in it
+            call += f" if {self.row_name(rows)}.rows else None"
         if len(operation.results) == 1:
             self.assign((operation.results[0], rows), call, operands)
             return

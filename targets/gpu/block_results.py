@@ -48,8 +48,10 @@ class BlockResults:
     def row_count(self, domain: DomainAttr) -> int:
         return self.counts[domain.set_name.data] if domain.is_nodes else self.edge_counts[domain]
 
-    def add(self, place: int, rows: Batch | EdgeSlice | None, value: torch.Tensor) -> None:
-        """Takes what a batch computed of one result."""
+    def add(self, place: int, rows: Batch | EdgeSlice | None, value: torch.Tensor | None) -> None:
+        """Takes what a batch computed of one result; None of a reduction if it had no rows."""
+        if value is None:
+            return
         known = self.values[place]
         if rows is None:
             part = value.cpu().double() if value.dtype.is_floating_point else value.cpu()
@@ -66,14 +68,15 @@ class BlockResults:
         return reduce.reduction.data
 
     def finished(self) -> list[torch.Tensor]:
-        """All results. Over no rows a sum is 0 and a product 1."""
+        """All results. Over no rows a sum is 0, a product 1, `any` false and `all` true."""
         return [self.finish(place, output) for place, output in enumerate(self.op.outputs)]
 
     def finish(self, place: int, output: SSAValue) -> torch.Tensor:
         value = self.values[place]
         if value is not None:
             return value.to(dtype_of(output.type))
-        neutral = {Reduction.MUL: 1, Reduction.MAX: -torch.inf, Reduction.MIN: torch.inf}
-        return torch.full(
-            shape_with(output.type, 0), neutral.get(self.reduction(place), 0), dtype=dtype_of(output.type)
-        )
+        reduction, dtype = self.reduction(place), dtype_of(output.type)
+        neutral = {Reduction.MUL: 1, Reduction.MAX: -torch.inf, Reduction.MIN: torch.inf}.get(reduction, 0)
+        if dtype == torch.bool:
+            neutral = reduction is Reduction.MIN
+        return torch.full(shape_with(output.type, 0), neutral, dtype=dtype)

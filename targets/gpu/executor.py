@@ -112,7 +112,8 @@ class BatchedExecutor:
         blocks = [op for op in self.operations if isinstance(op, ConvBlockOp)]
         if wanted is None:
             return {}
-        asked = {value: wanted.get(node_set_of(value), NONE) for value in self.operations[-1].operands}
+        with_rows = [value for value in self.operations[-1].operands if domain_of(value.type) is not None]
+        asked = {value: wanted.get(node_set_of(value), NONE) for value in with_rows}
         return level_sets(blocks, asked, counts, values.__getitem__, lambda block: self.compile(block, device))
 
     def output_types(self) -> list[Attribute]:

@@ -2,7 +2,7 @@
 
 // Only the generic form can have other arguments than operands.
 %x = "test.op"() : () -> tensor<?x8xf32, #gnn.on<nodes "n">>
-"gnn.conv_block"(%x) <{layer = 1 : i64, operandSegmentSizes = array<i32: 1, 0, 0>}> ({
+"gnn.conv_block"(%x) <{layer = 1 : i64, operandSegmentSizes = array<i32: 1, 0, 0, 0>}> ({
   gnn.yield
 }) : (tensor<?x8xf32, #gnn.on<nodes "n">>) -> ()
 // CHECK: the arguments of the body must have the types of the operands, in order
@@ -10,7 +10,7 @@
 // -----
 
 %x, %e = "test.op"() : () -> (tensor<?x8xf32, #gnn.on<nodes "n">>, !gnn.edges<"e", "n" -> "n">)
-"gnn.conv_block"(%x, %e) <{layer = 1 : i64, operandSegmentSizes = array<i32: 1, 0, 1>}> ({
+"gnn.conv_block"(%x, %e) <{layer = 1 : i64, operandSegmentSizes = array<i32: 1, 0, 0, 1>}> ({
 ^bb0(%b0: !gnn.edges<"e", "n" -> "n">, %b1: tensor<?x8xf32, #gnn.on<nodes "n">>):
   gnn.yield
 }) : (tensor<?x8xf32, #gnn.on<nodes "n">>, !gnn.edges<"e", "n" -> "n">) -> ()
@@ -84,3 +84,37 @@ gnn.conv_block layer 1 -> () {
 %x = "test.op"() : () -> tensor<?x8xf32, #gnn.on<nodes "n">>
 gnn.yield %x : tensor<?x8xf32, #gnn.on<nodes "n">>
 // CHECK: 'gnn.yield' expects parent op 'gnn.conv_block'
+
+// -----
+
+%x = "test.op"() : () -> tensor<?x8xf32, #gnn.on<nodes "n">>
+gnn.conv_block layer 1 edges(%a = %x : tensor<?x8xf32, #gnn.on<nodes "n">>) -> () {
+  gnn.yield
+}
+// CHECK: what is loaded for edges must be on an edge domain
+
+// -----
+
+%x = "test.op"() : () -> tensor<8xf32>
+gnn.conv_block layer 1 edges(%a = %x : tensor<8xf32>) -> () {
+  gnn.yield
+}
+// CHECK: what is loaded for edges must be on an edge domain
+
+// -----
+
+%s = "test.op"() : () -> tensor<8xf32>
+%y = gnn.conv_block layer 1 structure(%a = %s : tensor<8xf32>) -> (tensor<8xf32>) {
+  gnn.yield %a : tensor<8xf32>
+}
+// CHECK: a result without rows must come from gnn.global_reduce
+
+// -----
+
+%x = "test.op"() : () -> tensor<?x8xf32, #gnn.on<nodes "n">>
+%y = gnn.conv_block layer 1 targets(%a = %x : tensor<?x8xf32, #gnn.on<nodes "n">>) -> (tensor<8xf32>) {
+  %s = gnn.global_reduce sum "aten.sum.dim_IntList"(%a, [0]) : (tensor<?x8xf32, #gnn.on<nodes "n">>) -> tensor<8xf32>
+  %t = gnn.global_call "aten.neg.default"(%s) : (tensor<8xf32>) -> tensor<8xf32>
+  gnn.yield %t : tensor<8xf32>
+}
+// CHECK: a result without rows must come from gnn.global_reduce
