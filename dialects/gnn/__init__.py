@@ -8,7 +8,7 @@ Types and attributes are in `attributes`; operations by what they do: `values` (
 from xdsl.ir import Dialect
 
 from gnnc.dialects.gnn.aten_calls import RowwiseOp, WholeGraphOp
-from gnnc.dialects.gnn.attributes import DomainAttr, EdgeSetType, End, EndAttr, Reduction, ReductionAttr
+from gnnc.dialects.gnn.attributes import DomainAttr, EdgeSetType, End, EndAttr, Reduction, ReductionAttr, SampleAttr
 from gnnc.dialects.gnn.blocks import ConvBlockOp, YieldOp
 from gnnc.dialects.gnn.edge_sets import (
     EdgeSetOp,
@@ -83,6 +83,7 @@ __all__ = [
     "ReshapeOp",
     "ReverseOp",
     "RowwiseOp",
+    "SampleAttr",
     "ScatterOp",
     "SigmoidOp",
     "SubOp",
@@ -140,5 +141,5 @@ GNN = Dialect(
         ConvBlockOp,
         YieldOp,
     ],
-    [DomainAttr, EdgeSetType, EndAttr, ReductionAttr, OperandAttr],
+    [DomainAttr, EdgeSetType, EndAttr, ReductionAttr, SampleAttr, OperandAttr],
 )

@@ -68,7 +68,7 @@ class ModuleEmitter:
         self.domains = name_domains(model, self.inputs)
         live = live_values(model, times)
         self.order = [value for value in model.values if value in live]
-        self.edge_sets: EdgeSets = find_edge_sets(self.order)
+        self.edge_sets: EdgeSets = find_edge_sets(self.order, lambda size: self.domains[size].is_nodes)
         self.weights: dict[TracedValue, str] = {}
         self.tensors: dict[str, torch.Tensor] = {}
         self.structure = StructureEmitter(self)
@@ -260,6 +260,8 @@ class FunctionEmitter:
     def crosses_edges(self, index: TracedValue) -> bool:
         """Whether an index tensor goes from edges to nodes and is known before features are."""
         assert index.domain is not None
+        if not self.module.edge_sets.has(index):
+            return False
         edges, end = self.module.edge_sets.end_of(index)
         nodes = edges.source_nodes if end.value == "source" else edges.target_nodes
         on_edges = not self.module.domains[index.domain].is_nodes and self.module.domains[nodes].is_nodes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -166,9 +166,13 @@ class EdgeSets:
     def end_of(self, index: TracedValue) -> tuple[EdgeSet, End]:
         return self.ends[index]
 
+    def has(self, index: TracedValue) -> bool:
+        """Whether an index tensor is an end of edges; one that puts edges into another order is none."""
+        return index in self.ends
 
-def find_edge_sets(values: Iterable[TracedValue]) -> EdgeSets:
-    """Pairs up the index tensors that gathers and scatters use.
+
+def find_edge_sets(values: Iterable[TracedValue], is_nodes: Callable[[Size], bool]) -> EdgeSets:
+    """Pairs up the index tensors that gathers from nodes and scatters to nodes use; `is_nodes` tells nodes from edges.
 
     All index tensors of one length that messages are gathered by belong to the edges that a scatter of that length
     reduces: the scatter's index is the targets, each other one the sources of a set.
@@ -177,9 +181,9 @@ def find_edge_sets(values: Iterable[TracedValue]) -> EdgeSets:
     scattered: list[TracedValue] = []
     for value in values:
         gather, scatter = match_gather(value), match_scatter(value)
-        if gather is not None and gather.nodes.domain is not None:
+        if gather is not None and gather.nodes.domain is not None and is_nodes(gather.nodes.domain):
             nodes_of.setdefault(gather.index, gather.nodes.domain)
-        if scatter is not None and scatter.init.domain is not None:
+        if scatter is not None and scatter.init.domain is not None and is_nodes(scatter.init.domain):
             nodes_of.setdefault(scatter.index, scatter.init.domain)
             scattered.append(scatter.index)
     ends: dict[TracedValue, tuple[EdgeSet, End]] = {}
