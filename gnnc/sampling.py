@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 from xdsl.context import Context
@@ -38,7 +38,10 @@ def fan_outs(given: Any) -> tuple[int, ...]:
 
 
 def is_whole(number: Any) -> bool:
-    return isinstance(number, Integral) and not isinstance(number, bool)
+    try:
+        return not isinstance(number, bool) and index(number) == number
+    except TypeError:
+        return False
 
 
 def fan_outs_of_text(text: str) -> tuple[int, ...]:

@@ -111,7 +111,8 @@ class GnnFunctions(InterpreterFunctions):
 
     @impl(EdgeSetOp)
     def general_edge_set(self, interpreter: Interpreter, op: EdgeSetOp, args: Values) -> PythonValues:
-        return self.edges_from(op, *args, ())
+        sources, targets = args
+        return self.edges_from(op, sources, targets, ())
 
     def edges_from(
         self, op: Operation, sources: torch.Tensor, targets: torch.Tensor, parts: tuple[Part, ...]

@@ -153,7 +153,9 @@ def test_the_norm_of_gcn_is_that_of_the_whole_graph() -> None:
     nodes = graph.num_nodes
     edge_index, norm = gcn_norm(torch.as_tensor(graph.edge_index), num_nodes=nodes)
     drawn = sampled_edge_index(graph, 2, 1, 1, loops=False)
-    norm_of = {(int(s), int(t)): float(n) for s, t, n in zip(*edge_index, norm, strict=True)}
+    assert isinstance(edge_index, torch.Tensor)
+    assert norm is not None
+    norm_of = {(int(s), int(t)): float(n) for (s, t), n in zip(edge_index.T, norm, strict=True)}
     matrix = torch.zeros(nodes, nodes)
     for s, t in [*drawn.T.tolist(), *((v, v) for v in range(nodes))]:
         matrix[t, s] += norm_of[s, t]
