@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
+from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from gnnc.dialects.gnn import ConvOperation, EdgeSoftmaxOp, SampleAttr, YieldOp
+from gnnc.dialects.gnn import ConvOperation, EdgeSoftmaxOp, GlobalReduceOp, SampleAttr, YieldOp
 from gnnc.dialects.gnn.edge_sets import edge_set_type
-from gnnc.passes.analysis.block_boundaries import reductions_fed
 from gnnc.passes.analysis.conv_layers import is_on_edges
 from gnnc.passes.analysis.edge_origins import edge_set_behind, is_of_relations
 from gnnc.passes.analysis.model_functions import ModelFunctions, model_functions
@@ -77,7 +77,6 @@ def check_sample(functions: ModelFunctions, reduction: ConvOperation) -> None:
     """Raises PassFailedException where a sample would not be well defined."""
     if isinstance(reduction, EdgeSoftmaxOp):
         for user in reductions_fed(reduction.result):
-            assert isinstance(user, ConvOperation)
             require_same_sample(reduction, user)
     if reduction.sample is None:
         return
@@ -88,6 +87,20 @@ def check_sample(functions: ModelFunctions, reduction: ConvOperation) -> None:
             f'{reduction.name} of layer {reduction.layer_index} runs over "{name}", edges that the model makes up by '
             "index arithmetic: which of them are the graph's own is not known, so none can be drawn"
         )
+
+
+def reductions_fed(value: SSAValue) -> list[ConvOperation]:
+    """The reductions that an edge value goes into, through row-wise work on the edges."""
+    found: dict[ConvOperation, None] = {}
+    stack, seen = [value], {value}
+    while stack:
+        for use in stack.pop().uses:
+            if isinstance(use.operation, ConvOperation):
+                found[use.operation] = None
+            fresh = [result for result in use.operation.results if is_on_edges(result) and result not in seen]
+            seen.update(fresh)
+            stack.extend(fresh)
+    return list(found)
 
 
 def require_same_sample(softmax: ConvOperation, user: ConvOperation) -> None:
@@ -101,7 +114,11 @@ def require_same_sample(softmax: ConvOperation, user: ConvOperation) -> None:
 
 
 def require_node_results(functions: ModelFunctions) -> None:
-    """A value on edges that leaves a block would have rows that no sample reached."""
+    """A value of all edges, to be returned, kept or reduced, would have rows that no sample reached."""
     for op in functions.forward.walk():
-        if isinstance(op, YieldOp | ReturnOp) and any(is_on_edges(operand) for operand in op.operands):
-            raise PassFailedException("the model returns or hands on values on edges, and a sample has not all of them")
+        wants_all = isinstance(op, YieldOp | ReturnOp | GlobalReduceOp)
+        if wants_all and any(is_on_edges(operand) for operand in op.operands):
+            raise PassFailedException(
+                "the model returns, keeps or reduces values of all edges, and a sample has not all of them: "
+                "run it without fan-outs"
+            )

@@ -103,7 +103,7 @@ def test_the_reference_computes_the_same(name: str, nasty_graph: gnnc.Graph) -> 
     program = program_of(name)
     inputs = {"x": features(nasty_graph), "edge_index": torch.as_tensor(nasty_graph.edge_index)}
     module = sampled_module(program.module, (2, 3), 5)
-    (expected,) = run_model(module, inputs, program.weights, nasty_graph.num_nodes)
+    (expected,) = run_model(module, inputs, program.weights, {"nodes": nasty_graph.num_nodes})
     torch.testing.assert_close(program.run(graph=nasty_graph, fanout=(2, 3), seed=5, batch_size=4), expected)
 
 
@@ -216,9 +216,10 @@ def test_partial_inference_computes_the_sampled_neighbors_alone() -> None:
     full = program.run(graph=graph, fanout=[1, 1], seed=2)
     torch.testing.assert_close(program.run(graph=graph, fanout=[1, 1], seed=2, nodes=[0]), full[[0]])
     executor = program.executor_for([1, 1], 2)
-    structure = executor.structure({"edge_index": torch.as_tensor(graph.edge_index)}, 60)
+    counts = {"nodes": 60}
+    structure = executor.structure({"edge_index": torch.as_tensor(graph.edge_index)}, counts)
     values = executor.arguments({"x": features(graph)}, structure)
-    targets = executor.targets_of_blocks(values, 60, torch.tensor([0]), "cpu")
+    targets = executor.targets_of_blocks(values, counts, {"nodes": torch.tensor([0])}, "cpu")
     assert sorted(len(nodes) for nodes in targets.values()) == [1, 2]
 
 

@@ -1,5 +1,5 @@
 // RUN: not gnnc-opt %s -p 'gnn-index-convs,gnn-sample-neighbors{fanout=10,10}' 2>&1 | filecheck %s
-// RUN: not gnnc-opt %s -p 'gnn-index-convs,gnn-split-conv-blocks,gnn-sample-neighbors{fanout=10,-1}' 2>&1 | filecheck %s
+// RUN: not gnnc-opt %s -p 'gnn-index-convs,gnn-sample-neighbors{fanout=10,-1}' 2>&1 | filecheck %s
 // RUN: gnnc-opt %s -p 'gnn-index-convs,gnn-sample-neighbors{fanout=-1,-1}' | filecheck %s --check-prefix ALL
 
 // The attention of the first layer weighs the messages of the second, too, where other edges are drawn.

@@ -18,4 +18,4 @@ func.func @forward(%x: !x {gnn.name = "x"}, %e: !e {gnn.structure = 0 : i64}) ->
   func.return %a, %h : !m, !x
 }
 
-// CHECK: the model returns or hands on values on edges, and a sample has not all of them
+// CHECK: the model returns, keeps or reduces values of all edges, and a sample has not all of them: run it without fan-outs
