@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from gnnc.dialects.gnn import End, Reduction
+from gnnc.frontend.aggregation_operators import NAMESPACE
 from gnnc.frontend.rowwise_rules import keeps_rows
 from gnnc.frontend.traced_values import Shape, Size, TracedValue
 
@@ -128,6 +129,23 @@ def others(shape: Shape, axis: int) -> Shape:
     return (*shape[:axis], *shape[axis + 1 :])
 
 
+@dataclass(frozen=True)
+class AggregationCall:
+    """The rows of `messages` made into one row for each node in `index`, by an operator that is no scatter."""
+
+    messages: TracedValue
+    index: TracedValue
+
+
+def match_aggregation(value: TracedValue) -> AggregationCall | None:
+    """`value` as an aggregation by one of our own operators, or None."""
+    if not value.op.startswith(f"{NAMESPACE}."):
+        return None
+    messages, index = value.args[:2]
+    peeled = peel_index(index, 0)
+    return None if peeled is None or value.domain is None else AggregationCall(messages, peeled)
+
+
 def rows(value: TracedValue) -> Shape:
     return others(value.shape, value.domain_axis)
 
@@ -186,6 +204,10 @@ def find_edge_sets(values: Iterable[TracedValue], is_nodes: Callable[[Size], boo
         if scatter is not None and scatter.init.domain is not None and is_nodes(scatter.init.domain):
             nodes_of.setdefault(scatter.index, scatter.init.domain)
             scattered.append(scatter.index)
+        aggregation = match_aggregation(value)
+        if aggregation is not None and value.domain is not None and is_nodes(value.domain):
+            nodes_of.setdefault(aggregation.index, value.domain)
+            scattered.append(aggregation.index)
     ends: dict[TracedValue, tuple[EdgeSet, End]] = {}
     for domain in dict.fromkeys(index.domain for index in nodes_of if index.domain is not None):
         pair_up(domain, [index for index in nodes_of if index.domain == domain], scattered, nodes_of, ends)

@@ -8,6 +8,7 @@ from functools import cached_property
 import torch
 
 from gnnc.dialects.gnn import End
+from gnnc.targets.aggregations import Neighborhoods
 from gnnc.targets.edge_sets import EdgeSet, Incidence
 from gnnc.targets.neighbor_sampling import Sample, draw
 
@@ -76,6 +77,14 @@ class EdgeSlice:
         places = torch.arange(self.batch.rows)
         counts = self._counts_and_edges[0]
         return torch.repeat_interleave(places, counts, output_size=self.rows).to(self.batch.device)
+
+    @cached_property
+    def neighborhoods(self) -> Neighborhoods:
+        """Which of the batch's nodes each edge meets."""
+        first = self.edge_set.incidence(self.end).offsets
+        nodes = self.batch.nodes
+        firsts = first[nodes.start : nodes.stop] if isinstance(nodes, range) else first[nodes]
+        return Neighborhoods(self.targets, self.batch.rows, firsts.to(self.batch.device))
 
     def load(self, values: torch.Tensor, axis: int) -> torch.Tensor:
         """The rows of an edge value."""

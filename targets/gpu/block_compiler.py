@@ -24,6 +24,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from gnnc.dialects.gnn import (
     AggregateOp,
+    Aggregation,
     ConstantOp,
     ConvBlockOp,
     ConvOperation,
@@ -41,6 +42,7 @@ from gnnc.dialects.gnn import (
 from gnnc.dialects.gnn.attributes import domain_axis, domain_of
 from gnnc.dialects.gnn.edge_sets import edge_set_type
 from gnnc.passes.analysis.conv_layers import edge_sets_of, home_of
+from gnnc.targets.aggregations import aggregation_of
 from gnnc.targets.edge_sets import aggregate, edge_softmax, reduce_rows
 from gnnc.targets.gpu.batch import Batch, EdgeSlice
 from gnnc.targets.neighbor_sampling import Sample, sample_of
@@ -309,6 +311,12 @@ class _BlockWriter:
         if isinstance(operation, EdgeSoftmaxOp):
             text = f"edge_softmax({messages}, {index}, batch.rows, {axis}, {operation.eps.value.data!r})"
             self.assign((operation.result, rows), text, [messages])
+            return
+        if isinstance(operation, Aggregation):
+            function = self.known("f", aggregation_of(operation))
+            others = [self.name(operand, TARGETS) for operand in operation.operands[1:-1]]
+            text = f"{function}({', '.join([f'{self.row_name(edges)}.neighborhoods', messages, *others])})"
+            self.assign((operation.result, rows), text, [messages, *others])
             return
         assert isinstance(operation, AggregateOp | ScatterOp)
         reduction = self.known("r", operation.reduction.data)

@@ -23,6 +23,9 @@ from xdsl.ir import Operation, SSAValue
 
 from gnnc.dialects.gnn import (
     AggregateOp,
+    AggregateQuantileOp,
+    AggregateRecurrentOp,
+    Aggregation,
     ConstantOp,
     ConvBlockOp,
     ConvOperation,
@@ -32,12 +35,15 @@ from gnnc.dialects.gnn import (
     EdgeSetType,
     EdgeSoftmaxOp,
     End,
+    EndAttr,
     EndpointsOp,
     FillOp,
     GatherOp,
     GlobalCallOp,
     GlobalReduceOp,
+    ListMessagesOp,
     LoadWeightOp,
+    MaxDegreeOp,
     RelationOp,
     ReverseOp,
     RowwiseOp,
@@ -51,6 +57,7 @@ from gnnc.dialects.gnn import (
 )
 from gnnc.dialects.gnn.attributes import domain_axis, domain_of
 from gnnc.dialects.gnn.edge_sets import edge_set_type
+from gnnc.targets.aggregations import Neighborhoods, aggregation_of
 from gnnc.targets.edge_origins import Part
 from gnnc.targets.edge_sets import EdgeSet, aggregate, edge_softmax, reduce_rows
 from gnnc.targets.neighbor_sampling import draw, sample_of
@@ -173,6 +180,31 @@ class GnnFunctions(InterpreterFunctions):
         kept = seen_edges(op, edges, end)
         # no reduction that sees this sample looks at the edges outside of it
         return (result if kept is None else torch.zeros_like(scores).index_copy(axis, kept, result),)
+
+    @impl(AggregateQuantileOp)
+    def aggregate_quantile(self, interpreter: Interpreter, op: AggregateQuantileOp, args: Values) -> PythonValues:
+        return self.run_aggregation(op, args)
+
+    @impl(AggregateRecurrentOp)
+    def aggregate_recurrent(self, interpreter: Interpreter, op: AggregateRecurrentOp, args: Values) -> PythonValues:
+        return self.run_aggregation(op, args)
+
+    @impl(ListMessagesOp)
+    def list_messages(self, interpreter: Interpreter, op: ListMessagesOp, args: Values) -> PythonValues:
+        return self.run_aggregation(op, args)
+
+    def run_aggregation(self, op: Aggregation, args: Values) -> PythonValues:
+        messages, *others, edges = args
+        end = op.properties["end"]
+        assert isinstance(end, EndAttr)
+        messages, index = seen_rows(op, messages, edges, end.data)
+        nodes = Neighborhoods(index, edges.node_count(end.data), edges.incidence(end.data).offsets[:-1])
+        return (aggregation_of(op)(nodes, messages, *others),)
+
+    @impl(MaxDegreeOp)
+    def max_degree(self, interpreter: Interpreter, op: MaxDegreeOp, args: Values) -> PythonValues:
+        sizes = args[0].incidence(op.end.data).offsets.diff()
+        return (int(sizes.max()) if sizes.numel() else 0,)
 
     @impl(ConvBlockOp)
     def conv_block(self, interpreter: Interpreter, op: ConvBlockOp, args: Values) -> PythonValues:
