@@ -1,7 +1,7 @@
-"""Operators that stand for aggregations torch.export can't trace: it sees one call with a shape, the IR has an operation.
+"""Operators that stand for aggregations which torch.export can't trace: it sees one call, and the IR has an operation.
 
-They are never run. `gnnc::aggregate_quantile(messages, index, …)` and its like take the node of each message in `index`
-and the count of nodes.
+They are never run. `gnnc::aggregate_quantile(messages, index, count, …)` and its like take the node of each message in
+`index` and the count of nodes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ torch.library.define(
 )
 
 
-@torch.library.register_fake(f"{NAMESPACE}::{QUANTILE}")
 def quantile_shape(
     messages: torch.Tensor,
     index: torch.Tensor,
@@ -42,7 +41,6 @@ def quantile_shape(
     return messages.new_empty(shape)
 
 
-@torch.library.register_fake(f"{NAMESPACE}::{RECURRENT}")
 def recurrent_shape(
     messages: torch.Tensor,
     index: torch.Tensor,
@@ -57,6 +55,10 @@ def recurrent_shape(
     return messages.new_empty((count, width))
 
 
-@torch.library.register_fake(f"{NAMESPACE}::{LIST}")
 def list_shape(messages: torch.Tensor, index: torch.Tensor, count: int, size: int, descending: bool) -> torch.Tensor:
     return messages.new_empty((count, size, *messages.shape[1:]))
+
+
+torch.library.register_fake(f"{NAMESPACE}::{QUANTILE}", quantile_shape)
+torch.library.register_fake(f"{NAMESPACE}::{RECURRENT}", recurrent_shape)
+torch.library.register_fake(f"{NAMESPACE}::{LIST}", list_shape)

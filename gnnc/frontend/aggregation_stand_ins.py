@@ -31,6 +31,7 @@ def aggregations_as_operators() -> Generator[None]:
         (package.LSTMAggregation, "forward"): lstm,
         (package.GRUAggregation, "forward"): gru,
         (package.SortAggregation, "forward"): largest,
+        (package.PatchTransformerAggregation, "forward"): whole_table,
         (package.Aggregation, "to_dense_batch"): dense_batch,
         (package.EquilibriumAggregation, "forward"): by_gradient,
     }
@@ -122,12 +123,17 @@ def dense_batch(
     self.assert_index_present(index)
     self.assert_two_dimensional_input(x, dim)
     if max_num_elements is None or fill_value != 0:
-        raise UnsupportedModelError(
-            f"{type(self).__name__} lays the messages of every node out side by side, as many as the largest degree in "
-            "the graph: batches of nodes can't be exact; use another aggregation"
-        )
+        return whole_table(self)
     count = operator(LIST)(x.new_ones((x.size(0), 1)), index, dim_size, max_num_elements, False)
     return operator(LIST)(x, index, dim_size, max_num_elements, False), count.squeeze(-1) > 0
+
+
+def whole_table(self: Any, *arguments: Any, **keywords: Any) -> Any:
+    """The forward of aggregations that are made of operators on such a table."""
+    raise UnsupportedModelError(
+        f"{type(self).__name__} lays all messages out in a table, a row a node and as wide as the largest degree in "
+        "the graph, and computes on that: no batch has such a table; use another aggregation"
+    )
 
 
 def by_gradient(self: Any, *arguments: Any, **keywords: Any) -> torch.Tensor:
