@@ -17,6 +17,7 @@ from gnnc.frontend.inputs import NODES, ModelInput
 from gnnc.graph import graph_of
 from gnnc.output_rows import OutputRows, asked_nodes
 from gnnc.outputs import OutputStructure, output_names, rebuild
+from gnnc.sampling import fan_outs, sampled_module
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.tensors import as_tensor
 from gnnc.verification import DEFAULT_TOLERANCE, Reference, Verification, compare, eager_outputs, hash_of
@@ -53,6 +54,7 @@ class Program:
         self.reference = reference
         self._executor = BatchedExecutor(module, weights)
         self._structure: tuple[AnyGraph, tuple[Any, ...]] | None = None
+        self._sampled: tuple[tuple[tuple[int, ...], int], BatchedExecutor] | None = None
 
     def run(
         self,
@@ -61,6 +63,8 @@ class Program:
         graph: GraphLike | None = None,
         nodes: Any = None,
         batch_size: int | None = None,
+        fanout: Sequence[int] | None = None,
+        seed: int = 0,
         device: str = "cpu",
     ) -> Any:
         """What the model returns, for every node or for some.
@@ -72,23 +76,38 @@ class Program:
         as many as keep a batch's edge values within 256 MiB); `device` "cpu" or "cuda". Features as a numpy array give
         numpy arrays, a torch tensor gives tensors.
 
+        With `fanout`, a number for each layer of Convs and the first layer's first, a node sees at most so many of its
+        neighbours in that layer and by each relation, -1 for all: drawn from its edges without replacement and by
+        `seed`, the same ones at any batch size and for any `nodes`. Self-loops that the model adds are kept, and its
+        degrees and norms stay those of the whole graph. The result is then no longer what the model computes on all
+        neighbours.
+
         What depends on the graph alone is kept for the next run on the same graph object, whose arrays must not change
         in between. Raises RunError if an input does not fit the program.
         """
         used = self.graph_for(graph)
         given = self.given_inputs(used, x)
-        results = self.run_tensors(used, self.input_tensors(given, used.node_counts), nodes, batch_size, device)
+        executor = self.executor_for(fanout, seed)
+        tensors = self.input_tensors(given, used.node_counts)
+        results = self.run_tensors(used, tensors, nodes, batch_size, device, executor)
         as_tensors = any(isinstance(given[i.key], torch.Tensor) for i in self.inputs if i.is_feature)
         return rebuild(self.outputs, results if as_tensors else [result.numpy() for result in results])
 
     def run_tensors(
-        self, graph: AnyGraph, tensors: Mapping[str, torch.Tensor], nodes: Any, batch_size: int | None, device: str
+        self,
+        graph: AnyGraph,
+        tensors: Mapping[str, torch.Tensor],
+        nodes: Any,
+        batch_size: int | None,
+        device: str,
+        executor: BatchedExecutor | None = None,
     ) -> list[torch.Tensor]:
         """The outputs in order, as tensors on the host; arguments as for `run`."""
+        executor = executor if executor is not None else self._executor
         if batch_size is not None and batch_size < 1:
             raise RunError(f"batch_size is {batch_size}: give the number of nodes a batch, 1 or more")
         asked = None if nodes is None else asked_nodes(nodes, self.output_rows(), graph.node_counts)
-        results = self._executor.run(
+        results = executor.run(
             {i.key: tensors[i.key] for i in self.inputs if i.is_feature},
             self.structure(graph, tensors),
             graph.node_counts,
@@ -103,6 +122,15 @@ class Program:
     def output_rows(self) -> list[OutputRows]:
         """What the rows of each output are."""
         return [OutputRows.of_type(type_) for type_ in self._executor.output_types()]
+
+    def executor_for(self, fanout: Sequence[int] | None, seed: int) -> BatchedExecutor:
+        """What runs the program; that of the fan-outs and seed used last is kept."""
+        if fanout is None:
+            return self._executor
+        key = fan_outs(fanout), seed
+        if self._sampled is None or self._sampled[0] != key:
+            self._sampled = key, BatchedExecutor(sampled_module(self.module, *key), self.weights)
+        return self._sampled[1]
 
     def verify(
         self,

@@ -36,6 +36,11 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
 
         return GnnPruneStructure
 
+    def gnn_sample_neighbors() -> type[ModulePass]:
+        from gnnc.passes.gnn_sample_neighbors import GnnSampleNeighbors
+
+        return GnnSampleNeighbors
+
     def gnn_split_conv_blocks() -> type[ModulePass]:
         from gnnc.passes.gnn_split_conv_blocks import GnnSplitConvBlocks
 
@@ -51,6 +56,7 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
         "gnn-prune-structure": gnn_prune_structure,
         "gnn-raise-edge-sets": gnn_raise_edge_sets,
         "gnn-raise-messages": gnn_raise_messages,
+        "gnn-sample-neighbors": gnn_sample_neighbors,
         "gnn-split-conv-blocks": gnn_split_conv_blocks,
         "gnn-unstack-joins": gnn_unstack_joins,
     }

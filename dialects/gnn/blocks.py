@@ -22,6 +22,7 @@ from xdsl.utils.exceptions import VerifyException
 from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.dialects.gnn.base import GnnOperation
 from gnnc.dialects.gnn.global_values import GlobalReduceOp
+from gnnc.dialects.gnn.neighborhood import ConvOperation
 
 GROUPS = ("neighbors", "targets", "edges", "structure")
 
@@ -106,6 +107,14 @@ class ConvBlockOp(GnnOperation):
             raise VerifyException("gnn.yield must give values of the types of the results")
         if any(domain_of(v.type) is None and not isinstance(v.owner, GlobalReduceOp) for v in terminator.values):
             raise VerifyException("a result without rows must come from gnn.global_reduce")
+        self.verify_samples()
+
+    def verify_samples(self) -> None:
+        """One Conv, one sample: a softmax over other edges than those that are summed would not add up to 1."""
+        samples: dict[int | None, Attribute | None] = {}
+        for op in self.body.block.ops:
+            if isinstance(op, ConvOperation) and samples.setdefault(op.conv_index, op.sample) != op.sample:
+                raise VerifyException(f"the reductions of conv {op.conv_index} must share one sample")
 
     def print(self, printer: Printer) -> None:
         printer.print_string(f" layer {self.layer_index}")

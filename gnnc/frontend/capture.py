@@ -20,7 +20,8 @@ from torch.export import Dim, ExportedProgram, export
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
-from gnnc.errors import CaptureError
+from gnnc.errors import CaptureError, UnsupportedModelError
+from gnnc.frontend.aggregation_stand_ins import aggregations_as_operators
 from gnnc.frontend.arguments import Arguments, BoundModel
 from gnnc.frontend.functionalize import functionalize
 from gnnc.frontend.library_forms import traceable_forms
@@ -54,6 +55,8 @@ def capture(model: torch.nn.Module, arguments: Arguments) -> ExportedProgram:
                 program = trace(model, arguments, max=LARGEST_DIMENSION)
             if not functionalize(program):
                 program = program.run_decompositions({})
+    except UnsupportedModelError:
+        raise
     except Exception as error:  # torch.export raises errors of a dozen unrelated classes, and the model its own
         refuse_failing(model, arguments)
         reason = first_sentence(error)
@@ -112,7 +115,8 @@ def trace(model: torch.nn.Module, arguments: Arguments, **bounds: int) -> Export
     shapes = tuple({i.axis: dims[i.set_name]} for i in arguments.inputs)
     # the bound model is in evaluation mode if the model is
     bound = BoundModel(model, arguments).train(model.training)
-    return export(bound, tuple(arguments.synthetic()), dynamic_shapes=(shapes,), strict=False)
+    with aggregations_as_operators():
+        return export(bound, tuple(arguments.synthetic()), dynamic_shapes=(shapes,), strict=False)
 
 
 def identifier(name: str, place: int) -> str:

@@ -8,7 +8,9 @@ from functools import cached_property
 import torch
 
 from gnnc.dialects.gnn import End
+from gnnc.targets.aggregations import Neighborhoods
 from gnnc.targets.edge_sets import EdgeSet, Incidence
+from gnnc.targets.neighbor_sampling import Sample, draw
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,9 @@ class Batch:
         else:
             values.index_copy_(axis, self.nodes, rows.to(values.device))
 
-    def edges(self, edges: EdgeSet, end: End) -> EdgeSlice:
-        """The edges that meet the batch's nodes with one end."""
-        return EdgeSlice(self, edges, end)
+    def edges(self, edges: EdgeSet, end: End, sample: Sample | None = None) -> EdgeSlice:
+        """The edges that meet the batch's nodes with one end, or a sample of them."""
+        return EdgeSlice(self, edges, end, sample)
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,11 @@ class EdgeSlice:
     batch: Batch
     edge_set: EdgeSet
     end: End
+    sample: Sample | None = None
 
     @cached_property
     def _counts_and_edges(self) -> tuple[torch.Tensor, torch.Tensor]:
-        return edges_of(self.edge_set.incidence(self.end), self.batch.nodes)
+        return sampled_edges_of(self.edge_set, self.end, self.batch.nodes, self.sample)
 
     @property
     def edge_ids(self) -> torch.Tensor:
@@ -75,6 +78,14 @@ class EdgeSlice:
         counts = self._counts_and_edges[0]
         return torch.repeat_interleave(places, counts, output_size=self.rows).to(self.batch.device)
 
+    @cached_property
+    def neighborhoods(self) -> Neighborhoods:
+        """Which of the batch's nodes each edge meets."""
+        first = self.edge_set.incidence(self.end).offsets
+        nodes = self.batch.nodes
+        firsts = first[nodes.start : nodes.stop] if isinstance(nodes, range) else first[nodes]
+        return Neighborhoods(self.targets, self.batch.rows, firsts.to(self.batch.device))
+
     def load(self, values: torch.Tensor, axis: int) -> torch.Tensor:
         """The rows of an edge value."""
         return values.index_select(axis, self.edge_ids).to(self.batch.device)
@@ -86,6 +97,14 @@ class EdgeSlice:
     def neighbors(self, edges: EdgeSet, end: End) -> Neighbors:
         """The nodes at one end of these edges; `edges` may be another set with the same edges."""
         return Neighbors.of(edges.index(end).index_select(0, self.edge_ids), edges.node_count(end), self.batch.device)
+
+
+def sampled_edges_of(
+    edges: EdgeSet, end: End, nodes: range | torch.Tensor, sample: Sample | None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """How many edges of a sample each of some nodes has, and the edges' places in the set, node by node."""
+    counts, edge_ids = edges_of(edges.incidence(end), nodes)
+    return (counts, edge_ids) if sample is None else draw(sample, edges, end, counts, edge_ids)
 
 
 def edges_of(incidence: Incidence, nodes: range | torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -24,6 +24,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from gnnc.dialects.gnn import (
     AggregateOp,
+    Aggregation,
     ConstantOp,
     ConvBlockOp,
     ConvOperation,
@@ -41,8 +42,10 @@ from gnnc.dialects.gnn import (
 from gnnc.dialects.gnn.attributes import domain_axis, domain_of
 from gnnc.dialects.gnn.edge_sets import edge_set_type
 from gnnc.passes.analysis.conv_layers import edge_sets_of, home_of
+from gnnc.targets.aggregations import aggregation_of
 from gnnc.targets.edge_sets import aggregate, edge_softmax, reduce_rows
 from gnnc.targets.gpu.batch import Batch, EdgeSlice
+from gnnc.targets.neighbor_sampling import Sample, sample_of
 from gnnc.targets.torch_functions import constant, filled, function_of
 
 BlockFunction: TypeAlias = Callable[..., tuple[tuple[Batch | EdgeSlice | None, torch.Tensor | None], ...]]
@@ -55,10 +58,11 @@ class Targets:
 
 @dataclass(frozen=True)
 class Edges:
-    """The rows of the edges that meet the batch with one end."""
+    """The rows of the edges, or of a sample of them, that meet the batch with one end."""
 
     edges: SSAValue
     end: End
+    sample: Sample | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,7 @@ class NeighborDemand:
     neighbor_end: End
     node_set: str
     """The nodes that are loaded are of this set."""
+    sample: Sample | None = None
 
 
 @dataclass(frozen=True)
@@ -185,7 +190,9 @@ class _BlockWriter:
         inputs = [argument for argument in self.op.body.block.args if argument.index < count]
         rows = {rows: None for argument in inputs for rows in self.demands.get(argument, {})}
         return tuple(
-            NeighborDemand(place_of(r.at.edges), r.at.end, place_of(r.edges), r.end, node_set_at(r.edges, r.end))
+            NeighborDemand(
+                place_of(r.at.edges), r.at.end, place_of(r.edges), r.end, node_set_at(r.edges, r.end), r.at.sample
+            )
             for r in rows
             if isinstance(r, NeighborNodes)
         )
@@ -227,7 +234,7 @@ class _BlockWriter:
     def reduced_edges(self, operation: ConvOperation, rows: Rows | None) -> Edges:
         end = operation.properties["end"]
         assert isinstance(end, EndAttr)
-        edges = Edges(operation.operands[-1], end.data)
+        edges = Edges(operation.operands[-1], end.data, sample_of(operation))
         expected = edges if isinstance(operation, EdgeSoftmaxOp) else TARGETS
         assert rows == expected, f"{operation.name} is needed for neighbors: the module has not been split into blocks"
         return edges
@@ -252,7 +259,8 @@ class _BlockWriter:
         made_by = "batch.edges" if isinstance(rows, Edges) else f"{self.row_name(rows.at)}.neighbors"
         name = f"{'e' if isinstance(rows, Edges) else 'n'}{len(self.row_names)}"
         self.row_names[rows] = name
-        self.lines.append((f"{name} = {made_by}(a{place_of(rows.edges)}, {rows.end.value})", []))
+        sampled = f", {self.known('s', rows.sample)}" if isinstance(rows, Edges) and rows.sample is not None else ""
+        self.lines.append((f"{name} = {made_by}(a{place_of(rows.edges)}, {rows.end.value}{sampled})", []))
         return name
 
     def write_argument(self, argument: BlockArgument) -> None:
@@ -303,6 +311,12 @@ class _BlockWriter:
         if isinstance(operation, EdgeSoftmaxOp):
             text = f"edge_softmax({messages}, {index}, batch.rows, {axis}, {operation.eps.value.data!r})"
             self.assign((operation.result, rows), text, [messages])
+            return
+        if isinstance(operation, Aggregation):
+            function = self.known("f", aggregation_of(operation))
+            others = [self.name(operand, TARGETS) for operand in operation.operands[1:-1]]
+            text = f"{function}({', '.join([f'{self.row_name(edges)}.neighborhoods', messages, *others])})"
+            self.assign((operation.result, rows), text, [messages, *others])
             return
         assert isinstance(operation, AggregateOp | ScatterOp)
         reduction = self.known("r", operation.reduction.data)

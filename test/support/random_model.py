@@ -6,7 +6,17 @@ from typing import TypeVar
 
 import torch
 from hypothesis import strategies as st
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, f64, i1, i64
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    f64,
+    i1,
+    i64,
+)
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
@@ -247,7 +257,12 @@ class RandomModel:
         arguments = [StringAttr("nd,nk->dk"), ArrayAttr([OperandAttr(0), OperandAttr(1)])]
         product_type = tensor_on(None, (2, 5), f64)
         product = GlobalReduceOp(
-            Reduction.SUM, "aten.einsum.default", arguments, {}, [self.bounded(keys), self.bounded(values)], product_type
+            Reduction.SUM,
+            "aten.einsum.default",
+            arguments,
+            {},
+            [self.bounded(keys), self.bounded(values)],
+            product_type,
         )
         return self.add(MatmulOp(keys, self.add(product).results[0], nodes_type(5))).result
 

@@ -65,6 +65,30 @@ def expected_scores() -> Any:
         ).numpy()
 
 
+def test_a_run_with_fan_outs_draws_the_same_neighbors_again(run: Run, club: Path) -> None:
+    command = ("run", club, "--graph", CLUB, "--fanout", "2,3", "--seed", "4")
+    assert run(*command, "-o", "a.npy", "--batch-size", "5")[0] == 0
+    assert run(*command, "-o", "b.npy", "--batch-size", "34")[0] == 0
+    expected = gnnc.load(club).run(graph=gnnc.Graph.load(CLUB), fanout=[2, 3], seed=4)
+    np.testing.assert_allclose(np.load("a.npy"), expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(np.load("b.npy"), expected, rtol=1e-5, atol=1e-6)
+    assert not np.allclose(expected, expected_scores(), rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("fanout", "message"),
+    [
+        ("ten", "--fanout ten: give whole numbers, one for each layer, such as 10,10"),
+        ("10", "1 fan-outs are given and the model has 2 layers of Convs"),
+    ],
+)
+def test_wrong_fan_outs_are_said(run: Run, club: Path, fanout: str, message: str) -> None:
+    code, _, err = run("run", club, "--graph", CLUB, "-o", "a.npy", "--fanout", fanout)
+    assert code == 2
+    assert message in err
+    assert not list(Path().iterdir())
+
+
 def test_two_csv_files_and_a_state_dict_become_a_csv_of_scores(run: Run) -> None:
     code, out, err = run("compile", MODEL, "--weights", CLUB / "weights.pt", "--graph", CLUB, "-o", "club.gnnc")
     assert (code, err) == (0, "")

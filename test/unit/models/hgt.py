@@ -14,7 +14,12 @@ class Hgt(nn.Module):
     """Hu et al., Heterogeneous Graph Transformer (2020)."""
 
     def __init__(
-        self, widths: Mapping[str, int], metadata: tuple[list[str], list[Relation]], hidden: int, classes: int, layers: int
+        self,
+        widths: Mapping[str, int],
+        metadata: tuple[list[str], list[Relation]],
+        hidden: int,
+        classes: int,
+        layers: int,
     ):
         super().__init__()
         self.into = nn.ModuleDict({type_: Linear(width, hidden) for type_, width in widths.items()})

@@ -23,7 +23,8 @@ class RelationAdjacencies(nn.Module):
         self.tables = nn.ParameterDict({type_: torch.randn(count, hidden) for type_, count in counts.items()})
         self.into = nn.ModuleDict({type_: nn.Linear(width, hidden) for type_, width in widths.items()})
         self.layers = nn.ModuleList(
-            nn.ModuleDict({"__".join(r): nn.Linear(hidden, out, bias=False) for r in relations}) for out in (hidden, classes)
+            nn.ModuleDict({"__".join(r): nn.Linear(hidden, out, bias=False) for r in relations})
+            for out in (hidden, classes)
         )
         self.own = nn.ModuleList(nn.Linear(hidden, out) for out in (hidden, classes))
 

@@ -12,7 +12,9 @@ class RelationalAttention(nn.Module):
 
     def __init__(self, width: int, hidden: int, classes: int, relations: int):
         super().__init__()
-        self.weights = nn.ParameterList(torch.randn(relations, a, b) / a**0.5 for a, b in ((width, hidden), (hidden, classes)))
+        self.weights = nn.ParameterList(
+            torch.randn(relations, a, b) / a**0.5 for a, b in ((width, hidden), (hidden, classes))
+        )
         self.queries = nn.ParameterList(torch.randn(relations, b) for b in (hidden, classes))
         self.keys = nn.ParameterList(torch.randn(relations, b) for b in (hidden, classes))
 

@@ -118,3 +118,13 @@ gnn.conv_block layer 1 edges(%a = %x : tensor<8xf32>) -> () {
   gnn.yield %t : tensor<8xf32>
 }
 // CHECK: a result without rows must come from gnn.global_reduce
+
+// -----
+
+%s, %m, %e = "test.op"() : () -> (tensor<?x4xf32, #gnn.on<edges "e">>, tensor<?x4xf32, #gnn.on<edges "e">>, !gnn.edges<"e", "n" -> "n">)
+%y = gnn.conv_block layer 1 structure(%s1 = %s : tensor<?x4xf32, #gnn.on<edges "e">>, %e1 = %e : !gnn.edges<"e", "n" -> "n">) -> (tensor<?x4xf32, #gnn.on<nodes "n">>) {
+  %a = gnn.edge_softmax %s1 at target of %e1 eps 0.0 layer 1 conv 7 : tensor<?x4xf32, #gnn.on<edges "e">>, !gnn.edges<"e", "n" -> "n">
+  %z = gnn.aggregate sum %a at target of %e1 layer 1 conv 7 sample <fanout 2 seed 0> : tensor<?x4xf32, #gnn.on<edges "e">>, !gnn.edges<"e", "n" -> "n"> -> tensor<?x4xf32, #gnn.on<nodes "n">>
+  gnn.yield %z : tensor<?x4xf32, #gnn.on<nodes "n">>
+}
+// CHECK: the reductions of conv 7 must share one sample
