@@ -71,7 +71,7 @@ REFUSALS = (
         "use a mask and torch.where",
     ),
     Refusal(
-        r"differs from row to row|matrix of its own|go with the rows",
+        r"differs from row to row|matrix of its own|go with the rows|no end of the graph",
         "Weights or indices of a row's own",
         "An index that differs from row to row picks from all rows, and is followed only if it comes from edges.",
         "gather along edge_index; return rows of all nodes, and pick some of them from the result",

@@ -7,6 +7,7 @@ import importlib.util
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -69,9 +70,22 @@ def test_what_is_said_before_capture_is_in_the_code() -> None:
         assert re.search(refusal.pattern, sources)
 
 
-def test_the_page_is_up_to_date() -> None:
-    spec = importlib.util.spec_from_file_location("generate_refusals", ROOT / "docs" / "generate_refusals.py")
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert (ROOT / "docs" / "refusals.md").read_text(encoding="utf-8") == module.text()
+    return module
+
+
+def page(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert page("docs/refusals.md") == script("generate_refusals").text()
+
+
+def test_the_readme_says_what_compiles() -> None:
+    readme = page("README.md")
+    assert readme == script("generate_readme").with_section(readme, page("docs/coverage.md"))
