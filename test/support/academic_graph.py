@@ -24,6 +24,15 @@ WIDTHS = {"paper": WIDTH, "author": 6, "institute": 5}
 FEW = ("no edges", "one node with a loop", "duplicate edges", "random")
 
 
+def papers_and_authors(graph: gnnc.Graph) -> gnnc.HeteroGraph:
+    """Without institutes: two types, three relations."""
+    full = hetero(graph)
+    return gnnc.HeteroGraph(
+        {type_: {"x": x} for type_, x in features(full).items() if type_ != "institute"},
+        {relation: {"edge_index": edge_indices(full)[relation]} for relation in RELATIONS[:3]},
+    )
+
+
 def hetero(graph: gnnc.Graph) -> gnnc.HeteroGraph:
     """Papers that cite each other as the graph's nodes do, half as many authors, two institutes that employ nobody."""
     generator = torch.Generator().manual_seed(graph.num_edges)

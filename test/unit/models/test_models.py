@@ -38,6 +38,7 @@ import gnnc
 CLASSES = 4
 EDGE_WIDTH = 3
 
+
 @dataclass(frozen=True)
 class Published:
     """A model, the graphs it takes, made of homogeneous ones, and how it is called itself.
