@@ -118,7 +118,7 @@ class RandomModel:
             self.values.append(self.draw(st.sampled_from(choices))())
 
     def outputs(self) -> list[SSAValue]:
-        """Values of @forward; the last, and so the deepest, more often than others; some on edges, some without rows."""
+        """Values of @forward; the last, and so the deepest, more often than others; some on edges or without rows."""
         every = [*self.values, *self.on_edges, *self.totals]
         others = self.draw(st.lists(st.sampled_from(every), max_size=2))
         return [self.values[-1], *others]

@@ -106,10 +106,10 @@ CASES: dict[str, Sequence[Case]] = {
     "aten.std.default": [lambda s, h: ATEN.std.default(h) + h],
     "aten.std.correction": [lambda s, h: h + torch.std(h, dim=0, correction=0), lambda s, h: h + h.std()],
     "aten.linalg_vector_norm.default": [
-        lambda s, h: h / (h.norm() + 0.1),
+        lambda s, h: h / (norm(h) + 0.1),
         lambda s, h: F.normalize(h, dim=0),
-        lambda s, h: h + h.norm(p=1, dim=0) + h.norm(p=3),
-        lambda s, h: h / (1 + h.norm(p=math.inf)),
+        lambda s, h: h + norm(h, 1, 0) + norm(h, 3),
+        lambda s, h: h / (1 + norm(h, math.inf)),
     ],
     "aten.linalg_norm.default": [lambda s, h: h + ATEN.linalg_norm.default(h[:, 0])],
     "aten.norm.Scalar": [lambda s, h: h + ATEN.norm.Scalar(h, 2)],
@@ -151,11 +151,15 @@ CASES: dict[str, Sequence[Case]] = {
         lambda s, h: s.group_norm(h),
     ],
     "several": [
-        lambda s, h: h / (1 + h.norm()) + (h / (1 + h.norm())).mean(0),
+        lambda s, h: h / (1 + norm(h)) + (h / (1 + norm(h))).mean(0),
         lambda s, h: h + (h.softmax(0) * h).sum(0),
         lambda s, h: (h.mean(0), h - h.mean(0), h.t() @ h),
     ],
 }
+
+
+def norm(h: Tensor, p: float = 2, dim: int | None = None) -> Tensor:
+    return torch.linalg.vector_norm(h, p, dim)
 
 
 def pooled(h: Tensor, reduce: str, start: float, *, include_self: bool = True) -> Tensor:

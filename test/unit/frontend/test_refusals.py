@@ -53,6 +53,10 @@ def neighbors(x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
     return torch.zeros_like(x).index_add(0, edge_index[1], x[edge_index[0]])
 
 
+def smallest(x: torch.Tensor) -> torch.Tensor:
+    return torch.linalg.vector_norm(x, -float("inf"), dim=0)
+
+
 def nearest(x: torch.Tensor, count: int) -> torch.Tensor:
     """A kNN graph made from features."""
     distances = (x[:, None] - x[None]).square().sum(-1)
@@ -83,7 +87,7 @@ MIXING: dict[str, Refusal] = {
     ),
     "median over nodes": refused(lambda s, x, edge_index: x - x.median(0).values, "aten.median.dim", "over all nodes"),
     "smallest norm": refused(
-        lambda s, x, edge_index: x / torch.linalg.vector_norm(x, -float("inf"), dim=0),
+        lambda s, x, edge_index: x / smallest(x),
         "aten.linalg_vector_norm.default",
         "takes the norm over all",
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import Tensor, nn
 from torch_geometric.nn import DeepGCNLayer, GENConv
 
@@ -27,8 +29,9 @@ class DeeperGcn(nn.Module):
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor) -> Tensor:
         h, e = self.nodes(x), self.edges(edge_attr)
-        h = self.layers[0].conv(h, edge_index, e)
+        first: Any = self.layers[0]
+        h = first.conv(h, edge_index, e)
         for layer in list(self.layers)[1:]:
             h = layer(h, edge_index, e)
-        h = self.layers[0].act(self.layers[0].norm(h))
+        h = first.act(first.norm(h))
         return self.out(nn.functional.dropout(h, 0.1, self.training))

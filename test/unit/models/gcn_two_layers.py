@@ -8,7 +8,8 @@ from torch_geometric.nn import GCNConv
 
 
 class Gcn(nn.Module):
-    """Kipf and Welling, Semi-Supervised Classification with Graph Convolutional Networks (2017); edges may be weighted."""
+    """Kipf and Welling, Semi-Supervised Classification with Graph Convolutional Networks (2017), with edge
+    weights or without."""
 
     def __init__(self, width: int, hidden: int, classes: int):
         super().__init__()

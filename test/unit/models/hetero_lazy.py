@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from torch import Tensor, nn
-from torch_geometric.nn import GATConv, HeteroConv, Linear, SAGEConv
+from torch_geometric.nn import GATConv, HeteroConv, Linear, MessagePassing, SAGEConv
 
 Relation = tuple[str, str, str]
 
@@ -17,7 +17,7 @@ class HeteroLazy(nn.Module):
     def __init__(self, relations: list[Relation], attended: Relation, hidden: int, classes: int, layers: int):
         super().__init__()
 
-        def conv(relation: Relation) -> nn.Module:
+        def conv(relation: Relation) -> MessagePassing:
             if relation == attended:
                 return GATConv((-1, -1), hidden, add_self_loops=False)
             return SAGEConv((-1, -1), hidden)

@@ -7,8 +7,8 @@ from torch_geometric.nn import GCNConv
 
 
 class LinkDecoder(nn.Module):
-    """Kipf and Welling, Variational Graph Auto-Encoders (2016), without the variation: an encoder of nodes and the inner
-    product of two of them."""
+    """Kipf and Welling, Variational Graph Auto-Encoders (2016), without the variation: an encoder of nodes and the
+    inner product of two of them."""
 
     def __init__(self, width: int, hidden: int, out: int):
         super().__init__()

@@ -29,8 +29,9 @@ class RelationAdjacencies(nn.Module):
         self.own = nn.ModuleList(nn.Linear(hidden, out) for out in (hidden, classes))
 
     def forward(self, x_dict: Mapping[str, Tensor], adj_t_dict: Mapping[Relation, Any]) -> Tensor:
+        layers: Any = self.layers
         h = {**self.tables, **{type_: linear(x_dict[type_]) for type_, linear in self.into.items()}}
-        for place, (layer, own) in enumerate(zip(self.layers, self.own, strict=True)):
+        for place, (layer, own) in enumerate(zip(layers, self.own, strict=True)):
             new = {type_: own(rows) for type_, rows in h.items()}
             for relation in self.relations:
                 source, _, target = relation

@@ -8,7 +8,7 @@ from torch_geometric.nn import SAGEConv
 
 
 class ResidualLayerNorm(nn.Module):
-    """Xu et al., Representation Learning on Graphs with Jumping Knowledge Networks (2018), with residual connections and
+    """Xu et al., Representation Learning on Graphs with Jumping Knowledge Networks (2018), with residual connections,
     layer norm, and the sum of all layers as the result."""
 
     def __init__(self, width: int, hidden: int, classes: int, layers: int):
