@@ -71,7 +71,7 @@ DGI: dict[str, Callable[[int], nn.Module]] = {
     "GAT": lambda layers: Layers(lambda a, b: GATConv(a, b, heads=2, concat=False), layers),
     "JKNet": JkNet,
     "RGCN": Rgcn,
-    "HGT": lambda layers: Hgt({t: WIDTHS[t] for t in TYPES}, (TYPES, RELATIONS[:3]), HIDDEN, CLASSES, layers),
+    "HGT": lambda layers: Hgt({t: WIDTHS[t] for t in TYPES}, (TYPES, RELATIONS[1:3]), HIDDEN, CLASSES, layers),
 }
 
 DYNASPARSE: dict[str, Callable[[], nn.Module]] = {

@@ -45,6 +45,7 @@ class Norms(nn.Module):
         self.pair_norm_of_rows = PairNorm(scale_individually=True)
         self.instance_norm = InstanceNorm(WIDTH, affine=True)
         self.tracked_norm = InstanceNorm(WIDTH, affine=True, track_running_stats=True)
+        self.untracked_norm = nn.BatchNorm1d(WIDTH, track_running_stats=False)
         self.mean_subtraction = MeanSubtractionNorm()
         self.group_norm = DiffGroupNorm(WIDTH, 3)
         for name, parameter in self.named_parameters():
@@ -128,6 +129,10 @@ CASES: dict[str, Sequence[Case]] = {
         lambda s, h: h - h.masked_fill(h < 2, -math.inf).logsumexp(0).clamp(min=-5),
     ],
     "aten.layer_norm.default": [lambda s, h: F.layer_norm(h, h.shape)],
+    "aten.batch_norm.default": [
+        lambda s, h: F.batch_norm(h, None, None, training=True),
+        lambda s, h: s.untracked_norm(h),
+    ],
     "aten.instance_norm.default": [
         lambda s, h: s.instance_norm(h),
         lambda s, h: s.tracked_norm(h),
@@ -209,7 +214,7 @@ def test_equals_eager(op: str, nasty_graphs: Mapping[str, gnnc.Graph]) -> None:
     program, model, seen = program_of(op)
     assert op in seen or not (op == "item" or op.startswith("aten"))
     for kind, graph in nasty_graphs.items():
-        if graph.num_nodes == 1 and op == "aten.instance_norm.default":
+        if graph.num_nodes == 1 and op in ("aten.instance_norm.default", "aten.batch_norm.default"):
             continue  # there torch raises
         with torch.no_grad():
             expected = model(graph.x, graph.edge_index)

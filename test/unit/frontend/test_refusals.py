@@ -105,11 +105,6 @@ MIXING: dict[str, Refusal] = {
         lambda s, x, edge_index: torch.sort(x, dim=0)[0], "aten.sort.default", "sorts over all nodes"
     ),
     "triangle": refused(lambda s, x, edge_index: x.tril(), "aten.tril.default", "not known to keep rows apart"),
-    "statistics of the batch": refused(
-        lambda s, x, edge_index: F.batch_norm(x, None, None, training=True),
-        "aten._native_batch_norm_legit.no_stats",
-        "not known",
-    ),
     "attention over nodes": refused(
         lambda s, x, edge_index: F.scaled_dot_product_attention(x, x, x),
         "aten.scaled_dot_product_attention.default",

@@ -162,7 +162,7 @@ MODELS: dict[str, Published] = {
         is_for_one_graph=True,
     ),
     "HeteroConv": Published(lambda: initialised(HeteroLazy(RELATIONS, RELATIONS[1], 8, CLASSES, 2)), hetero, on_dicts),
-    "HGT": Published(lambda: Hgt(WIDTHS, (list(WIDTHS), RELATIONS), 8, CLASSES, 2), hetero, on_dicts),
+    "HGT": Published(lambda: Hgt(WIDTHS, (list(WIDTHS), RELATIONS), 8, CLASSES, 1), hetero, on_dicts),
     "relational attention": Published(
         lambda: RelationalAttention(WIDTH, 8, CLASSES, 3), with_values, on("x", "edge_index", "edge_type")
     ),
