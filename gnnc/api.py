@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import PassFailedException
 from gnnc.artifact import read_artifact
 from gnnc.errors import ArtifactError, CaptureError, GnncError, GraphError
 from gnnc.frontend.lower import lower_model
+from gnnc.frontend.wrappers import check_initialised, unwrapped
 from gnnc.graph import graph_of
 from gnnc.passes.analysis.cost_model import CostKind
 from gnnc.passes.pipeline import block_pipeline
@@ -59,7 +60,8 @@ def compile(
         raise GraphError("compile takes a model and a graph: give a gnnc.Graph, a PyG Data or a pair (x, edge_index)")
     if target != "gpu":
         raise GnncError(f"target '{target}' is not available: use 'gpu', which runs on a CPU or a CUDA device")
-    graph = graph_of(graph)
+    graph, model = graph_of(graph), unwrapped(model)
+    check_initialised(model)
     with evaluation_mode(model):
         lowered = lower_model(model, graph, node_weights)
     mean_degree = -(-graph.num_edges // max(1, graph.num_nodes))

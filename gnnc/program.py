@@ -15,6 +15,7 @@ from gnnc.errors import RunError
 from gnnc.frontend.arguments import bind_arguments
 from gnnc.frontend.eager_model import run_eagerly
 from gnnc.frontend.inputs import MODEL, NODES, ModelInput
+from gnnc.frontend.wrappers import unwrapped
 from gnnc.graph import graph_of
 from gnnc.graph_entries import is_node_ids
 from gnnc.output_rows import OutputRows, asked_nodes
@@ -156,7 +157,7 @@ class Program:
         """
         used = self.graph_for(graph)
         tensors = self.input_tensors(self.given_inputs(used), used.node_counts)
-        model = model if model is not None else self.model
+        model = unwrapped(model) if model is not None else self.model
         rows, names = self.output_rows(), output_names(self.outputs)
         if model is None:
             reference = self.reference_for(tensors)
@@ -276,8 +277,8 @@ def checked_input(expected: ModelInput, value: Any, counts: Mapping[str, int]) -
     if expected.is_feature and tensor.shape[expected.axis] != counts[expected.set_name]:
         if expected.is_weight:
             raise RunError(
-                f"the model has a row of {expected.key.removeprefix(MODEL)} a node, {len(tensor)} in all: the graph must "
-                f"have as many nodes of '{expected.set_name}', and has {counts[expected.set_name]}"
+                f"the model has a row of {expected.key.removeprefix(MODEL)} a node, {len(tensor)} in all: the graph "
+                f"must have as many nodes of '{expected.set_name}', and has {counts[expected.set_name]}"
             )
         has = "the graph has" if expected.set_name == NODES else f"the graph has of {expected.set_name}"
         raise RunError(

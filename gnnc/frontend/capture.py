@@ -64,6 +64,8 @@ def capture(model: torch.nn.Module, arguments: Arguments) -> ExportedProgram:
             "to trace the model without looking at the values of tensors, and for any number of nodes and edges",
             reason,
         ) from error
+    if in_other_precision(model, arguments):
+        refuse_failing(model, arguments)
     if program.graph_signature.buffers_to_mutate:
         changed = program.graph_signature.buffers_to_mutate.values()
         names = ", ".join(sorted(name.removeprefix("model.") for name in changed))
@@ -87,6 +89,12 @@ def refuse_caches(model: torch.nn.Module) -> None:
                 f"{place} has cached the graph it ran on (cached=True): compile a model that has not run yet, "
                 "or call reset_parameters() before its weights are loaded"
             )
+
+
+def in_other_precision(model: torch.nn.Module, arguments: Arguments) -> bool:
+    """Whether some features are in another precision than the weights: torch traces more of that than it runs."""
+    types = {i.dtype for i in arguments.inputs} | {parameter.dtype for parameter in model.parameters()}
+    return sum(dtype.is_floating_point for dtype in types) > 1
 
 
 def refuse_failing(model: torch.nn.Module, arguments: Arguments) -> None:

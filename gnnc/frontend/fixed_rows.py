@@ -29,7 +29,13 @@ SCATTERS = {
 
 # Operators whose result has only numbers that are in the operand, in the same order; and those that leave some out or
 # have others beside.
-ARRANGED = {"aten.view.default", "aten.expand.default", "aten.unsqueeze.default", "aten.squeeze.dim", "aten._to_copy.default"}
+ARRANGED = {
+    "aten.view.default",
+    "aten.expand.default",
+    "aten.unsqueeze.default",
+    "aten.squeeze.dim",
+    "aten._to_copy.default",
+}
 SELECTED = {
     "aten.select.int",
     "aten.slice.Tensor",
@@ -61,8 +67,8 @@ def check_fixed_rows(model: TracedModel, inputs: Sequence[ModelInput]) -> None:
         what = "gathered from" if value.op in LOOKUPS else "scattered into"
         line = f" (in {value.location})" if value.location else ""
         raise CaptureError(
-            f"rows are {what} a tensor of fixed shape {list(rows)} by the ends of edges{line}: take the number of nodes "
-            "from x.size(0); or, if it is a weight with a row a node, name it in "
+            f"rows are {what} a tensor of fixed shape {list(rows)} by the ends of edges{line}: take the number of "
+            "nodes from x.size(0); or, if it is a weight with a row a node, name it in "
             "gnnc.compile(..., node_weights={'emb.weight': 'nodes'})"
         )
 

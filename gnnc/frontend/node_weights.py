@@ -33,7 +33,9 @@ def weight_inputs(model: torch.nn.Module, weights: NodeWeights) -> tuple[ModelIn
     """The weights as inputs of a trace."""
     tensors = tensors_of(model)
     return tuple(
-        ModelInput(f"{MODEL}{name}", NODES, type_, 0, tuple(tensors[name].shape[1:]), tensors[name].dtype, is_weight=True)
+        ModelInput(
+            f"{MODEL}{name}", NODES, type_, 0, tuple(tensors[name].shape[1:]), tensors[name].dtype, is_weight=True
+        )
         for name, type_ in weights.items()
     )
 
@@ -81,7 +83,7 @@ def with_node_weights(
         if len(found) > 1:
             ways = " or ".join(f"node_weights={weights}" for weights, _ in found[:3])
             raise CaptureError(
-                f"{type(model).__name__} has weights with as many rows as the graph has nodes, and it can be captured in "
+                f"{type(model).__name__} has weights with as many rows as the graph has nodes, and can be captured in "
                 f"more than one way: tell gnnc.compile which of them have a row a node, {ways}",
                 str(error),
             ) from error
