@@ -31,6 +31,11 @@ SCATTERS = {
 # have others beside.
 ARRANGED = {
     "aten.view.default",
+    "aten.reshape.default",
+    "aten.expand_as.default",
+    "aten.to.dtype",
+    "aten.contiguous.default",
+    "aten.squeeze.default",
     "aten.expand.default",
     "aten.unsqueeze.default",
     "aten.squeeze.dim",
