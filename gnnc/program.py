@@ -112,14 +112,18 @@ class Program:
         if batch_size is not None and batch_size < 1:
             raise RunError(f"batch_size is {batch_size}: give the number of nodes a batch, 1 or more")
         asked = None if nodes is None else asked_nodes(nodes, self.output_rows(), graph.node_counts)
-        results = executor.run(
-            {i.key: tensors[i.key] for i in self.inputs if i.is_feature},
-            self.structure(graph, tensors),
-            graph.node_counts,
-            wanted=None if asked is None else {name: torch.unique(ids) for name, ids in asked.items()},
-            batch_size=batch_size,
-            device=usable_device(device),
-        )
+        try:
+            results = executor.run(
+                {i.key: tensors[i.key] for i in self.inputs if i.is_feature},
+                self.structure(graph, tensors),
+                graph.node_counts,
+                wanted=None if asked is None else {name: torch.unique(ids) for name, ids in asked.items()},
+                batch_size=batch_size,
+                device=usable_device(device),
+            )
+        except IndexError as error:
+            # what is looked up in a table is checked where it is an input; here the model has counted rows itself
+            raise RunError(f"the graph has more nodes than a table of the model has rows: {error}") from error
         if asked is None:
             return results
         return [rows.select(r, asked) for r, rows in zip(results, self.output_rows(), strict=True)]
@@ -276,9 +280,10 @@ def checked_input(expected: ModelInput, value: Any, counts: Mapping[str, int]) -
         )
     if expected.is_feature and tensor.shape[expected.axis] != counts[expected.set_name]:
         if expected.is_weight:
+            rows = tensor.shape[expected.axis]
             raise RunError(
-                f"the model has a row of {expected.key.removeprefix(MODEL)} a node, {len(tensor)} in all: the graph "
-                f"must have as many nodes of '{expected.set_name}', and has {counts[expected.set_name]}"
+                f"the model has a row of {expected.key.removeprefix(MODEL)} a node, {rows} in all: the graph must have "
+                f"as many nodes of '{expected.set_name}', and has {counts[expected.set_name]}"
             )
         has = "the graph has" if expected.set_name == NODES else f"the graph has of {expected.set_name}"
         raise RunError(

@@ -260,6 +260,7 @@ def taking_adjacency(model: nn.Module) -> Generator[None]:
     passed: list[Tensor] = []
     with contextlib.ExitStack() as stack:
         stack.enter_context(loops_of_matrices(passed))
+        stack.enter_context(products_of_matrices())
         for conv in convs:
             if type(conv).__module__.startswith("torch_geometric."):
                 prepare = partial(pass_edges, passed)
@@ -310,6 +311,21 @@ def loops_of_matrices(passed: list[Tensor]) -> Generator[None]:
         yield
     finally:
         module.add_remaining_self_loops = missing_only
+
+
+@contextlib.contextmanager
+def products_of_matrices() -> Generator[None]:
+    """Within, PyG's spmm multiplies with the stand-in, as it does with its own EdgeIndex."""
+    module: Any = sys.modules.get("torch_geometric.utils._spmm")
+    if module is None:
+        yield
+        return
+    own = module.EdgeIndex
+    module.EdgeIndex = (own, Adjacency)
+    try:
+        yield
+    finally:
+        module.EdgeIndex = own
 
 
 def edges_of(matrix: Adjacency) -> Tensor:

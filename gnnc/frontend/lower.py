@@ -53,7 +53,7 @@ def lower_model(model: torch.nn.Module, graph: AnyGraph, node_weights: NodeWeigh
 
 def lower_with(model: torch.nn.Module, graph: AnyGraph, node_weights: NodeWeights) -> LoweredModel:
     arguments = bind_arguments(model, graph)
-    arguments = replace(arguments, inputs=(*arguments.inputs, *weight_inputs(model, node_weights)))
+    arguments = replace(arguments, inputs=(*arguments.inputs, *weight_inputs(model, graph, node_weights)))
     program = capture(model, arguments)
     try:
         lowered = lower_program(program, model, arguments)

@@ -29,15 +29,16 @@ NodeWeights: TypeAlias = Mapping[str, str]
 MOST_TRIED = 12
 
 
-def weight_inputs(model: torch.nn.Module, weights: NodeWeights) -> tuple[ModelInput, ...]:
-    """The weights as inputs of a trace."""
+def weight_inputs(model: torch.nn.Module, graph: AnyGraph, weights: NodeWeights) -> tuple[ModelInput, ...]:
+    """The weights as inputs of a trace; the axis over nodes is the first that is as long as there are nodes."""
     tensors = tensors_of(model)
-    return tuple(
-        ModelInput(
-            f"{MODEL}{name}", NODES, type_, 0, tuple(tensors[name].shape[1:]), tensors[name].dtype, is_weight=True
-        )
-        for name, type_ in weights.items()
-    )
+    inputs: list[ModelInput] = []
+    for name, type_ in weights.items():
+        shape, dtype = tuple(tensors[name].shape), tensors[name].dtype
+        axis = shape.index(graph.node_counts[type_])
+        row_shape = (*shape[:axis], *shape[axis + 1 :])
+        inputs.append(ModelInput(f"{MODEL}{name}", NODES, type_, axis, row_shape, dtype, is_weight=True))
+    return tuple(inputs)
 
 
 def tensors_of(model: torch.nn.Module) -> dict[str, torch.Tensor]:
@@ -53,7 +54,7 @@ def check_node_weights(model: torch.nn.Module, graph: AnyGraph, weights: NodeWei
             raise CaptureError(f"node_weights names {name}, which {type(model).__name__} does not have")
         if type_ not in counts:
             raise CaptureError(f"node_weights names the node type '{type_}', the graph has {', '.join(counts)}")
-        if tensors[name].shape[:1] != (counts[type_],):
+        if counts[type_] not in tensors[name].shape:
             raise CaptureError(
                 f"node_weights names {name}, whose shape is {list(tensors[name].shape)}; the graph has {counts[type_]} "
                 f"nodes of '{type_}'"
@@ -91,9 +92,9 @@ def with_node_weights(
 
 
 def candidate_weights(model: torch.nn.Module, graph: AnyGraph) -> dict[str, list[str]]:
-    """The node types, by weight, that have as many nodes as the weight has rows."""
+    """The node types, by weight, that have as many nodes as an axis of the weight is long."""
     found = {
-        name: [type_ for type_, count in graph.node_counts.items() if tensor.dim() > 0 and tensor.shape[0] == count]
+        name: [type_ for type_, count in graph.node_counts.items() if count in tensor.shape]
         for name, tensor in tensors_of(model).items()
     }
     return {name: types for name, types in found.items() if types}

@@ -22,6 +22,7 @@ from torch_geometric.nn import (
     SGConv,
     TransformerConv,
 )
+from torch_geometric.utils import spmm
 
 import gnnc
 from gnnc.frontend.adjacency import Adjacency
@@ -136,6 +137,11 @@ class TorchFunctions(Multiply):
         return torch.spmm(adj.to(torch.float32), h) + torch.mm(adj, h) + torch.matmul(adj.t(), h) + adj.matmul(h)
 
 
+class LibraryFunction(Multiply):
+    def forward(self, x: Tensor, adj_t: Any) -> Tensor:
+        return spmm(adj_t, self.lin(x)) + spmm(adj_t, x, reduce="mean")[:, :4]
+
+
 class Vector(Multiply):
     def forward(self, x: Tensor, adj_t: Any) -> Tensor:
         return adj_t @ self.lin(x).sum(1)
@@ -153,7 +159,9 @@ class OwnConv(MessagePassing):
         return x_j if edge_weight is None else x_j * edge_weight.view(-1, 1)
 
 
-@pytest.mark.parametrize("model", [InitialResidual, FromData, Operator, TorchFunctions, Vector, OwnConv])
+@pytest.mark.parametrize(
+    "model", [InitialResidual, FromData, Operator, TorchFunctions, LibraryFunction, Vector, OwnConv]
+)
 @pytest.mark.parametrize("with_weights", [False, True])
 def test_models_of_a_matrix(
     model: type[nn.Module], with_weights: bool, graphs: Mapping[str, gnnc.Graph], assert_exact: Any

@@ -70,7 +70,18 @@ class PlainParameter(nn.Module):
         return torch.zeros_like(h).index_add(0, edge_index[1], self.pe[edge_index[0]] + h[edge_index[0]])
 
 
-@pytest.mark.parametrize("model", [TableAsFeatures, AddedToFeatures, Buffer, PlainParameter])
+class AnotherAxis(Base):
+    """An encoding with the nodes on its second axis."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pe = nn.Parameter(torch.randn(1, NODES, WIDTH))
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        return self.conv(x + self.pe[0], edge_index)
+
+
+@pytest.mark.parametrize("model", [TableAsFeatures, AddedToFeatures, Buffer, PlainParameter, AnotherAxis])
 def test_a_row_a_node(model: type[nn.Module], assert_exact: Any, tmp_path: Path) -> None:
     graphs = {f"{edges} edges": graph_of(edges=edges) for edges in (0, NODES, 90)}
     program = gnnc.compile(model().eval(), graphs["90 edges"])
@@ -247,6 +258,17 @@ def test_ids_beyond_the_table(tmp_path: Path) -> None:
     for each in (program, gnnc.load(tmp_path / "a.gnnc")):
         with pytest.raises(gnnc.RunError, match="n_id is 59 at 59: the model looks it up in a table of 50 rows"):
             each.run(graph=graph_of(60))
+
+
+def test_counted_ids_beyond_the_table() -> None:
+    class Counting(Base):
+        def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+            return self.conv(x + self.emb(torch.arange(x.size(0))), edge_index)
+
+    program = gnnc.compile(Counting(50).eval(), graph_of())
+    assert program.verify(batch_size=4).passed
+    with pytest.raises(gnnc.RunError, match="the graph has more nodes than a table of the model has rows"):
+        program.run(graph=graph_of(60))
 
 
 def test_other_numbers_beyond_a_table() -> None:
