@@ -13,14 +13,17 @@ from xdsl.dialects.builtin import ModuleOp
 from gnnc.artifact import Contents, write_artifact
 from gnnc.errors import RunError
 from gnnc.frontend.arguments import bind_arguments
-from gnnc.frontend.inputs import NODES, ModelInput
+from gnnc.frontend.eager_model import run_eagerly
+from gnnc.frontend.inputs import MODEL, NODES, ModelInput
+from gnnc.frontend.wrappers import unwrapped
 from gnnc.graph import graph_of
+from gnnc.graph_entries import is_node_ids
 from gnnc.output_rows import OutputRows, asked_nodes
 from gnnc.outputs import OutputStructure, output_names, rebuild
 from gnnc.sampling import fan_outs, sampled_module
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.tensors import as_tensor
-from gnnc.verification import DEFAULT_TOLERANCE, Reference, Verification, compare, eager_outputs, hash_of
+from gnnc.verification import DEFAULT_TOLERANCE, Reference, Verification, compare, hash_of
 
 if TYPE_CHECKING:
     from gnnc.graph import AnyGraph, GraphLike
@@ -90,7 +93,9 @@ class Program:
         executor = self.executor_for(fanout, seed)
         tensors = self.input_tensors(given, used.node_counts)
         results = self.run_tensors(used, tensors, nodes, batch_size, device, executor)
-        as_tensors = any(isinstance(given[i.key], torch.Tensor) for i in self.inputs if i.is_feature)
+        as_tensors = any(
+            isinstance(given[i.key], torch.Tensor) for i in self.inputs if not (i.is_weight or is_node_ids(i.key))
+        )
         return rebuild(self.outputs, results if as_tensors else [result.numpy() for result in results])
 
     def run_tensors(
@@ -107,14 +112,18 @@ class Program:
         if batch_size is not None and batch_size < 1:
             raise RunError(f"batch_size is {batch_size}: give the number of nodes a batch, 1 or more")
         asked = None if nodes is None else asked_nodes(nodes, self.output_rows(), graph.node_counts)
-        results = executor.run(
-            {i.key: tensors[i.key] for i in self.inputs if i.is_feature},
-            self.structure(graph, tensors),
-            graph.node_counts,
-            wanted=None if asked is None else {name: torch.unique(ids) for name, ids in asked.items()},
-            batch_size=batch_size,
-            device=usable_device(device),
-        )
+        try:
+            results = executor.run(
+                {i.key: tensors[i.key] for i in self.inputs if i.is_feature},
+                self.structure(graph, tensors),
+                graph.node_counts,
+                wanted=None if asked is None else {name: torch.unique(ids) for name, ids in asked.items()},
+                batch_size=batch_size,
+                device=usable_device(device),
+            )
+        except IndexError as error:
+            # what is looked up in a table is checked where it is an input; here the model has counted rows itself
+            raise RunError(f"the graph has more nodes than a table of the model has rows: {error}") from error
         if asked is None:
             return results
         return [rows.select(r, asked) for r, rows in zip(results, self.output_rows(), strict=True)]
@@ -152,7 +161,7 @@ class Program:
         """
         used = self.graph_for(graph)
         tensors = self.input_tensors(self.given_inputs(used), used.node_counts)
-        model = model if model is not None else self.model
+        model = unwrapped(model) if model is not None else self.model
         rows, names = self.output_rows(), output_names(self.outputs)
         if model is None:
             reference = self.reference_for(tensors)
@@ -160,7 +169,7 @@ class Program:
             results = [r.select(result, reference.ids) for r, result in zip(rows, results, strict=True)]
             return compare(names, results, reference.rows, rows, reference.ids, tolerance)
         results = self.run_tensors(used, tensors, nodes, batch_size, device)
-        expected = eager_outputs(model, bind_arguments(model, used).build(tensors))
+        expected = self.eager_outputs(model, used)
         ids = all_rows(rows, expected)
         if nodes is not None:
             ids = asked_nodes(nodes, rows, used.node_counts)
@@ -180,11 +189,22 @@ class Program:
         assert self.model is not None
         graph = self.graph_for(None)
         tensors = self.input_tensors(self.given_inputs(graph), graph.node_counts)
-        outputs = eager_outputs(self.model, bind_arguments(self.model, graph).build(tensors))
+        outputs = self.eager_outputs(self.model, graph)
         rows = self.output_rows()
         ids = {name: spread_evenly(count, len(all_ids)) for name, all_ids in all_rows(rows, outputs).items()}
         kept = tuple(r.select(output, ids) for r, output in zip(rows, outputs, strict=True))
         self.reference = Reference(ids, kept, hash_of(tensors))
+
+    @staticmethod
+    def eager_outputs(model: torch.nn.Module, graph: AnyGraph) -> list[torch.Tensor]:
+        """What the model itself computes on a graph, its tensors in order."""
+        arguments = bind_arguments(model, graph)
+        arrays = {entry.key: entry.array for entry in graph.entries()}
+        tensors = {
+            i.key: as_tensor(arrays[i.key]) if i.key in arrays else torch.arange(graph.node_counts[i.set_name])
+            for i in arguments.inputs
+        }
+        return run_eagerly(model, arguments, tensors)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the program as an artifact, a folder from which `gnnc.load` reads it without the model's source."""
@@ -193,6 +213,11 @@ class Program:
     def given_inputs(self, graph: AnyGraph, x: Any = None) -> dict[str, Any]:
         """What a graph provides, by key; `x` takes the place of its features."""
         given = {entry.key: entry.array for entry in graph.entries()}
+        for i in self.inputs:
+            if i.key not in given and is_node_ids(i.key) and i.set_name in graph.node_counts:
+                given[i.key] = torch.arange(graph.node_counts[i.set_name])
+            if i.is_weight:
+                given[i.key] = self.weights[i.key]
         if x is None:
             return given
         if isinstance(x, Mapping):
@@ -201,7 +226,7 @@ class Program:
 
     def features_key(self) -> str:
         """The graph's name for the features that `run(x)` gives: x, or else the only ones there are."""
-        keys = [i.key for i in self.inputs if i.is_feature]
+        keys = [i.key for i in self.inputs if i.is_feature and not i.is_weight]
         if "x" in keys or len(keys) == 1:
             return "x" if "x" in keys else keys[0]
         raise RunError(f"the program takes {', '.join(keys)} and no x: give a graph that has them")
@@ -254,6 +279,12 @@ def checked_input(expected: ModelInput, value: Any, counts: Mapping[str, int]) -
             f"{expected.key} has shape {list(tensor.shape)}, the program was compiled for [{', '.join(sizes)}]"
         )
     if expected.is_feature and tensor.shape[expected.axis] != counts[expected.set_name]:
+        if expected.is_weight:
+            rows = tensor.shape[expected.axis]
+            raise RunError(
+                f"the model has a row of {expected.key.removeprefix(MODEL)} a node, {rows} in all: the graph must have "
+                f"as many nodes of '{expected.set_name}', and has {counts[expected.set_name]}"
+            )
         has = "the graph has" if expected.set_name == NODES else f"the graph has of {expected.set_name}"
         raise RunError(
             f"{expected.key} has {tensor.shape[expected.axis]} rows, {has} {counts[expected.set_name]} nodes"
@@ -262,7 +293,19 @@ def checked_input(expected: ModelInput, value: Any, counts: Mapping[str, int]) -
         raise RunError(
             f"{expected.key} has type {tensor.dtype}, the program was compiled for {expected.dtype}: convert it"
         )
+    check_limit(expected, tensor)
     return tensor
+
+
+def check_limit(expected: ModelInput, tensor: torch.Tensor) -> None:
+    """Raises RunError if a number is beyond the table that the model looks it up in."""
+    if expected.limit is None or tensor.numel() == 0 or int(tensor.max()) < expected.limit:
+        return
+    place = int(tensor.argmax())
+    raise RunError(
+        f"{expected.key} is {int(tensor.reshape(-1)[place])} at {place}: the model looks it up in a table of "
+        f"{expected.limit} rows"
+    )
 
 
 def usable_device(device: str) -> str:

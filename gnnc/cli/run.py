@@ -17,7 +17,11 @@ from gnnc.cli import options
     "--output", "-o", type=options.PATH, required=True, metavar="EMB.npy", help="What to write: .npy, .npz or .csv."
 )
 @click.option(
-    "--nodes", "nodes_path", type=options.PATH, metavar="IDS.npy", help="Only these nodes, in this order: .npy or .txt."
+    "--nodes",
+    "nodes_path",
+    type=options.PATH,
+    metavar="IDS.npy",
+    help="Only these nodes, in this order: .npy, .txt, or .npz with ids by node type.",
 )
 @options.batch_size
 @click.option("--fanout", metavar="N,N,…", help="Neighbours to draw a node, for each layer; -1 for all.")
@@ -34,7 +38,7 @@ def command(
     seed: int,
     device: str,
 ) -> None:
-    """Run an artifact on a graph and write what the model returns, for every node.
+    """Run an artifact on a graph and write what the model returns, for every node. Several outputs go into an .npz.
 
     A .csv has the id of each node in its first column. Beside an .npy or .npz of a graph with ids of its own, the file
     EMB.ids.csv says which row belongs to which id.
@@ -56,5 +60,5 @@ def command(
     nodes = None if nodes_path is None else read_node_list(nodes_path, graph)
     result = program.run(graph=graph, nodes=nodes, batch_size=batch_size, fanout=fan_outs, seed=seed, device=device)
     arrays = dict(zip(output_names(program.outputs), flatten(program.outputs, result), strict=True))
-    for file in write_outputs(output, arrays, graph, nodes):
+    for file in write_outputs(output, arrays, program.output_rows(), graph, nodes):
         click.echo(file)
