@@ -46,7 +46,7 @@ from gnnc.targets.aggregations import aggregation_of
 from gnnc.targets.edge_sets import aggregate, edge_softmax, reduce_rows
 from gnnc.targets.gpu.batch import Batch, EdgeSlice
 from gnnc.targets.neighbor_sampling import Sample, sample_of
-from gnnc.targets.torch_functions import constant, filled, function_of
+from gnnc.targets.torch_functions import constant, dtype_of, filled, function_of
 
 BlockFunction: TypeAlias = Callable[..., tuple[tuple[Batch | EdgeSlice | None, torch.Tensor | None], ...]]
 
@@ -333,8 +333,13 @@ class _BlockWriter:
         if isinstance(operation, GlobalReduceOp):
             rows = self.reduced_rows(operation)
         operands = [self.name(operand, rows) for operand in operation.operands]
+        arguments = operands
+        if isinstance(operation, GlobalReduceOp):
+            # torch rounds the sum of all rows once; the part of a batch must not be rounded before
+            halves = [dtype_of(operand.type) in (torch.half, torch.bfloat16) for operand in operation.operands]
+            arguments = [f"{name}.float()" if half else name for name, half in zip(operands, halves, strict=True)]
         function = self.known("f", function_of(operation))
-        call = f"{function}({', '.join(operands)})"
+        call = f"{function}({', '.join(arguments)})"
         if isinstance(operation, GlobalReduceOp) and isinstance(rows, Edges):
             # of no edges there is no largest value: such a batch has no part in it
             call += f" if {self.row_name(rows)}.rows else None"

@@ -68,7 +68,8 @@ class BlockResults:
         return reduce.reduction.data
 
     def finished(self) -> list[torch.Tensor]:
-        """All results. Over no rows a sum is 0, a product 1, `any` false and `all` true."""
+        """All results. Over no rows a sum is 0, a product 1, `any` false and `all` true; a largest or a smallest number
+        does not exist: then raises IndexError, as torch does."""
         return [self.finish(place, output) for place, output in enumerate(self.op.outputs)]
 
     def finish(self, place: int, output: SSAValue) -> torch.Tensor:
@@ -76,7 +77,7 @@ class BlockResults:
         if value is not None:
             return value.to(dtype_of(output.type))
         reduction, dtype = self.reduction(place), dtype_of(output.type)
-        neutral = {Reduction.MUL: 1, Reduction.MAX: -torch.inf, Reduction.MIN: torch.inf}.get(reduction, 0)
-        if dtype == torch.bool:
-            neutral = reduction is Reduction.MIN
-        return torch.full(shape_with(output.type, 0), neutral, dtype=dtype)
+        if dtype != torch.bool and reduction in (Reduction.MAX, Reduction.MIN):
+            raise IndexError("the model takes the largest or smallest of no rows, which does not exist")
+        neutral = reduction in (Reduction.MUL, Reduction.MIN)
+        return torch.full(shape_with(output.type, 0), int(neutral), dtype=dtype)
