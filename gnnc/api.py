@@ -17,6 +17,7 @@ from gnnc.artifact import read_artifact
 from gnnc.errors import ArtifactError, CaptureError, GnncError, GraphError
 from gnnc.frontend.lower import lower_model
 from gnnc.graph import graph_of
+from gnnc.materialize import materialize_weights
 from gnnc.passes.analysis.cost_model import CostKind
 from gnnc.passes.pipeline import block_pipeline
 from gnnc.program import Program
@@ -57,9 +58,8 @@ def compile(
         lowered = lower_model(model, graph)
     mean_degree = -(-graph.num_edges // max(1, graph.num_nodes))
     run_passes(lowered.module, cost, loads=max(1, mean_degree))
-    program = Program(
-        lowered.module, lowered.weights, lowered.arguments.inputs, lowered.outputs, graph=graph, model=model
-    )
+    weights = materialize_weights(lowered.module, lowered.weights)
+    program = Program(lowered.module, weights, lowered.arguments.inputs, lowered.outputs, graph=graph, model=model)
     if keep_reference:
         program.keep_reference(keep_reference)
     return program

@@ -16,6 +16,21 @@ if __name__ != "gnnc.passes":
 def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
     """gnnc's passes by name, each behind a function that imports it on use: start-up stays fast."""
 
+    def convert_gnn_to_loops() -> type[ModulePass]:
+        from gnnc.passes.convert_gnn_to_loops import ConvertGnnToLoops
+
+        return ConvertGnnToLoops
+
+    def gnn_fold_weights() -> type[ModulePass]:
+        from gnnc.passes.gnn_fold_weights import GnnFoldWeights
+
+        return GnnFoldWeights
+
+    def gnn_fuse_conv() -> type[ModulePass]:
+        from gnnc.passes.gnn_fuse_conv import GnnFuseConv
+
+        return GnnFuseConv
+
     def gnn_index_convs() -> type[ModulePass]:
         from gnnc.passes.gnn_index_convs import GnnIndexConvs
 
@@ -30,6 +45,11 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
         from gnnc.passes.gnn_raise_messages import GnnRaiseMessages
 
         return GnnRaiseMessages
+
+    def gnn_reorder_linear() -> type[ModulePass]:
+        from gnnc.passes.gnn_reorder_linear import GnnReorderLinear
+
+        return GnnReorderLinear
 
     def gnn_prune_structure() -> type[ModulePass]:
         from gnnc.passes.gnn_prune_structure import GnnPruneStructure
@@ -52,10 +72,14 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
         return GnnUnstackJoins
 
     return {
+        "convert-gnn-to-loops": convert_gnn_to_loops,
+        "gnn-fold-weights": gnn_fold_weights,
+        "gnn-fuse-conv": gnn_fuse_conv,
         "gnn-index-convs": gnn_index_convs,
         "gnn-prune-structure": gnn_prune_structure,
         "gnn-raise-edge-sets": gnn_raise_edge_sets,
         "gnn-raise-messages": gnn_raise_messages,
+        "gnn-reorder-linear": gnn_reorder_linear,
         "gnn-sample-neighbors": gnn_sample_neighbors,
         "gnn-split-conv-blocks": gnn_split_conv_blocks,
         "gnn-unstack-joins": gnn_unstack_joins,
