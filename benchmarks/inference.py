@@ -141,7 +141,9 @@ def table(cases: list[Case]) -> str:
         ratios = [f"{t.best / own.best:.1f}x" if t is not None and own is not None else "–" for t in (origin, best)]
         shown = f"{own.best:.3f}" if own is not None else "–"
         made = f"{case.compile_seconds:.1f} + {case.first_run_seconds:.1f} s"
-        lines.append(f"| {case.preset} | {case.model} | {shown} | {' | '.join(times)} | {' | '.join(ratios)} | {made} |")
+        lines.append(
+            f"| {case.preset} | {case.model} | {shown} | {' | '.join(times)} | {' | '.join(ratios)} | {made} |"
+        )
     return "\n".join([*lines, "", *summary(cases)])
 
 
@@ -149,7 +151,9 @@ def summary(cases: list[Case]) -> list[str]:
     """Geometric means, every case in which a peer was faster, and what did not compute the right thing."""
     lines: list[str] = []
     for title, peer in (("edge_index", lambda c: c.timing(ORIGIN)), ("the best peer", lambda c: c.best_peer)):
-        ratios = [p.best / own.best for c in cases if (p := peer(c)) is not None and (own := c.timing("gnnc")) is not None]
+        ratios = [
+            p.best / own.best for c in cases if (p := peer(c)) is not None and (own := c.timing("gnnc")) is not None
+        ]
         if ratios:
             mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
             lines.append(f"Geometric mean against {title}: {mean:.1f}x.")
@@ -181,7 +185,9 @@ def main() -> None:
         for model in arguments.model:
             cases.append(in_subprocess(arguments, model, preset))
             print(table(cases[-1:]).splitlines()[2], flush=True)
-    text = f"{platform.processor() or platform.machine()}, {arguments.threads} threads, {date.today()}\n\n{table(cases)}\n"
+    text = (
+        f"{platform.processor() or platform.machine()}, {arguments.threads} threads, {date.today()}\n\n{table(cases)}\n"
+    )
     print(f"\n{text}")
     if arguments.markdown:
         arguments.markdown.write_text(text, encoding="utf-8")

@@ -125,5 +125,3 @@ def peers_of(model: str, inference: Inference) -> dict[str, Callable[[], torch.T
     if model in ON_CSR:
         peers["csr"] = inference.on_csr()
     return peers
-
-
