@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -26,7 +27,7 @@ class PNA(torch.nn.Module):
             "scalers": ["identity", "amplification", "attenuation"],
             "deg": degrees,
         }
-        self.convs = torch.nn.ModuleList(PNAConv(a, b, **options) for a, b in zip(widths, widths[1:], strict=False))
+        self.convs = torch.nn.ModuleList(PNAConv(a, b, **options) for a, b in pairwise(widths))
 
     def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
         for conv in self.convs[:-1]:
@@ -40,7 +41,7 @@ class RGCN(torch.nn.Module):
     def __init__(self, features: int, classes: int):
         super().__init__()
         widths = [features, HIDDEN, HIDDEN, classes]
-        self.convs = torch.nn.ModuleList(RGCNConv(a, b, RELATIONS) for a, b in zip(widths, widths[1:], strict=False))
+        self.convs = torch.nn.ModuleList(RGCNConv(a, b, RELATIONS) for a, b in pairwise(widths))
 
     def forward(self, x: torch.Tensor, edge_index: torch.Tensor, edge_type: torch.Tensor) -> torch.Tensor:
         for conv in self.convs[:-1]:

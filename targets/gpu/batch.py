@@ -11,9 +11,9 @@ import torch
 from gnnc.dialects.gnn import End
 from gnnc.targets.aggregations import Neighborhoods
 from gnnc.targets.edge_sets import EdgeSet, Incidence
-from gnnc.targets.neighbor_sampling import Sample, draw
 from gnnc.targets.gpu.arena import Arena, RowsOf
 from gnnc.targets.gpu.csr import Csr, padded, whole_csr
+from gnnc.targets.neighbor_sampling import Sample, draw
 
 
 @dataclass(frozen=True)
