@@ -18,6 +18,7 @@ from gnnc.errors import ArtifactError, CaptureError, GnncError, GraphError
 from gnnc.frontend.lower import lower_model
 from gnnc.frontend.wrappers import check_initialised, unwrapped
 from gnnc.graph import graph_of
+from gnnc.materialize import materialize_weights
 from gnnc.passes.analysis.cost_model import CostKind
 from gnnc.passes.pipeline import block_pipeline
 from gnnc.program import Program
@@ -66,7 +67,8 @@ def compile(
         lowered = lower_model(model, graph, node_weights)
     mean_degree = -(-graph.num_edges // max(1, graph.num_nodes))
     run_passes(lowered.module, cost, loads=max(1, mean_degree))
-    program = Program(lowered.module, lowered.weights, lowered.inputs, lowered.outputs, graph=graph, model=model)
+    weights = materialize_weights(lowered.module, lowered.weights)
+    program = Program(lowered.module, weights, lowered.inputs, lowered.outputs, graph=graph, model=model)
     if keep_reference:
         program.keep_reference(keep_reference)
     return program

@@ -22,6 +22,7 @@ from gnnc.output_rows import OutputRows, asked_nodes
 from gnnc.outputs import OutputStructure, output_names, rebuild
 from gnnc.sampling import fan_outs, sampled_module
 from gnnc.targets.gpu.executor import BatchedExecutor
+from gnnc.targets.gpu.fused_executor import executor_with_kernels
 from gnnc.tensors import as_tensor
 from gnnc.verification import DEFAULT_TOLERANCE, Reference, Verification, compare, hash_of
 
@@ -56,6 +57,7 @@ class Program:
         self.model = model
         self.reference = reference
         self._executor = BatchedExecutor(module, weights)
+        self._cpu_executor: BatchedExecutor | None = None
         self._structure: tuple[AnyGraph, tuple[Any, ...]] | None = None
         self._sampled: tuple[tuple[tuple[int, ...], int], BatchedExecutor] | None = None
 
@@ -90,7 +92,7 @@ class Program:
         """
         used = self.graph_for(graph)
         given = self.given_inputs(used, x)
-        executor = self.executor_for(fanout, seed)
+        executor = self.executor_for(fanout, seed, device)
         tensors = self.input_tensors(given, used.node_counts)
         results = self.run_tensors(used, tensors, nodes, batch_size, device, executor)
         as_tensors = any(
@@ -132,14 +134,23 @@ class Program:
         """What the rows of each output are."""
         return [OutputRows.of_type(type_) for type_ in self._executor.output_types()]
 
-    def executor_for(self, fanout: Sequence[int] | None, seed: int) -> BatchedExecutor:
-        """What runs the program; that of the fan-outs and seed used last is kept."""
+    def executor_for(self, fanout: Sequence[int] | None, seed: int, device: str = "cpu") -> BatchedExecutor:
+        """What runs the program on a device: on the CPU with compiled kernels, where MLIR is installed. With fan-outs
+        torch's operations run; what was used last with them is kept."""
         if fanout is None:
-            return self._executor
+            return self.executor(device)
         key = fan_outs(fanout), seed
         if self._sampled is None or self._sampled[0] != key:
             self._sampled = key, BatchedExecutor(sampled_module(self.module, *key), self.weights)
         return self._sampled[1]
+
+    def executor(self, device: str) -> BatchedExecutor:
+        """What runs the program on a device: on the CPU with compiled kernels, where MLIR is installed."""
+        if device != "cpu":
+            return self._executor
+        if self._cpu_executor is None:
+            self._cpu_executor = executor_with_kernels(self.module, self.weights)
+        return self._cpu_executor
 
     def verify(
         self,

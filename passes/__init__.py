@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,50 +14,26 @@ if __name__ != "gnnc.passes":
     raise ImportError(f"this package is gnnc.passes, not {__name__}: write `import gnnc.passes`")
 
 
+PASSES = {
+    "convert-gnn-to-loops": "ConvertGnnToLoops",
+    "gnn-fold-weights": "GnnFoldWeights",
+    "gnn-fuse-conv": "GnnFuseConv",
+    "gnn-index-convs": "GnnIndexConvs",
+    "gnn-prune-structure": "GnnPruneStructure",
+    "gnn-raise-edge-sets": "GnnRaiseEdgeSets",
+    "gnn-raise-messages": "GnnRaiseMessages",
+    "gnn-reorder-linear": "GnnReorderLinear",
+    "gnn-sample-neighbors": "GnnSampleNeighbors",
+    "gnn-split-conv-blocks": "GnnSplitConvBlocks",
+    "gnn-unstack-joins": "GnnUnstackJoins",
+}
+"""The class of each pass, which stands in the file of the pass's name."""
+
+
 def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
     """gnnc's passes by name, each behind a function that imports it on use: start-up stays fast."""
 
-    def gnn_index_convs() -> type[ModulePass]:
-        from gnnc.passes.gnn_index_convs import GnnIndexConvs
+    def loader(name: str, class_name: str) -> Callable[[], type[ModulePass]]:
+        return lambda: getattr(import_module(f"gnnc.passes.{name.replace('-', '_')}"), class_name)
 
-        return GnnIndexConvs
-
-    def gnn_raise_edge_sets() -> type[ModulePass]:
-        from gnnc.passes.gnn_raise_edge_sets import GnnRaiseEdgeSets
-
-        return GnnRaiseEdgeSets
-
-    def gnn_raise_messages() -> type[ModulePass]:
-        from gnnc.passes.gnn_raise_messages import GnnRaiseMessages
-
-        return GnnRaiseMessages
-
-    def gnn_prune_structure() -> type[ModulePass]:
-        from gnnc.passes.gnn_prune_structure import GnnPruneStructure
-
-        return GnnPruneStructure
-
-    def gnn_sample_neighbors() -> type[ModulePass]:
-        from gnnc.passes.gnn_sample_neighbors import GnnSampleNeighbors
-
-        return GnnSampleNeighbors
-
-    def gnn_split_conv_blocks() -> type[ModulePass]:
-        from gnnc.passes.gnn_split_conv_blocks import GnnSplitConvBlocks
-
-        return GnnSplitConvBlocks
-
-    def gnn_unstack_joins() -> type[ModulePass]:
-        from gnnc.passes.gnn_unstack_joins import GnnUnstackJoins
-
-        return GnnUnstackJoins
-
-    return {
-        "gnn-index-convs": gnn_index_convs,
-        "gnn-prune-structure": gnn_prune_structure,
-        "gnn-raise-edge-sets": gnn_raise_edge_sets,
-        "gnn-raise-messages": gnn_raise_messages,
-        "gnn-sample-neighbors": gnn_sample_neighbors,
-        "gnn-split-conv-blocks": gnn_split_conv_blocks,
-        "gnn-unstack-joins": gnn_unstack_joins,
-    }
+    return {name: loader(name, class_name) for name, class_name in PASSES.items()}

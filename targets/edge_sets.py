@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 
@@ -35,6 +36,8 @@ class EdgeSet:
     parts: tuple[Part, ...] = field(default=(), repr=False)
     _incidences: dict[End, Incidence] = field(default_factory=dict[End, Incidence], repr=False)
     _numbers: torch.Tensor | None = field(default=None, repr=False)
+    csrs: dict[End, Any] = field(default_factory=dict[End, Any], repr=False)
+    """What kernels read, kept by `targets/gpu/csr.py`."""
 
     @property
     def edge_count(self) -> int:

@@ -2,7 +2,8 @@
 
 Types and attributes are in `attributes`; operations by what they do: `values` (weights, constants, fills, counts),
 `edge_sets`, `neighborhood` (gather, scatter, aggregate, edge_softmax), `aggregations` (quantiles, recurrent networks,
-lists), `rowwise`, `aten_calls` (the generic ones), `global_values` (reductions of all rows) and `blocks` (ConvBlocks).
+lists), `rowwise`, `aten_calls` (the generic ones), `global_values` (reductions of all rows), `blocks` (ConvBlocks) and
+`fused` (Convs as one operation).
 """
 
 from xdsl.ir import Dialect
@@ -31,6 +32,7 @@ from gnnc.dialects.gnn.edge_sets import (
     WithLoopsOp,
     WithoutLoopsOp,
 )
+from gnnc.dialects.gnn.fused import FusedConvOp
 from gnnc.dialects.gnn.global_values import GlobalCallOp, GlobalReduceOp
 from gnnc.dialects.gnn.neighborhood import AggregateOp, ConvOperation, EdgeSoftmaxOp, GatherOp, ScatterOp
 from gnnc.dialects.gnn.rowwise import (
@@ -86,6 +88,7 @@ __all__ = [
     "EndpointsOp",
     "ExpOp",
     "FillOp",
+    "FusedConvOp",
     "GatherOp",
     "GlobalCallOp",
     "GlobalReduceOp",
@@ -164,6 +167,7 @@ GNN = Dialect(
         GlobalCallOp,
         ConvBlockOp,
         YieldOp,
+        FusedConvOp,
     ],
     [DomainAttr, EdgeSetType, EndAttr, ReductionAttr, SampleAttr, InterpolationAttr, RecurrentCellAttr, OperandAttr],
 )

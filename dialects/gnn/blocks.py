@@ -8,6 +8,7 @@ from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
+    lazy_traits_def,
     prop_def,
     region_def,
     traits_def,
@@ -16,7 +17,7 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, RecursiveMemoryEffect
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, OpTrait, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from gnnc.dialects.gnn.attributes import domain_of
@@ -170,9 +171,15 @@ class ConvBlockOp(GnnOperation):
         return block
 
 
+def yield_traits() -> tuple[OpTrait, ...]:
+    from gnnc.dialects.gnn.fused import FusedConvOp
+
+    return IsTerminator(), HasParent(ConvBlockOp, FusedConvOp), Pure()
+
+
 @irdl_op_definition
 class YieldOp(GnnOperation):
-    """The results of a ConvBlock.
+    """The results of a ConvBlock or of a fused Conv.
 
     ```mlir
     gnn.yield %y : tensor<?x16xf32, #gnn.on<nodes "n">>
@@ -183,7 +190,7 @@ class YieldOp(GnnOperation):
 
     values = var_operand_def()
 
-    traits = traits_def(IsTerminator(), HasParent(ConvBlockOp), Pure())
+    traits = lazy_traits_def(yield_traits)
     assembly_format = "attr-dict ($values^ `:` type($values))?"
 
     def __init__(self, values: Sequence[SSAValue]):

@@ -38,6 +38,7 @@ from gnnc.dialects.gnn import (
     EndAttr,
     EndpointsOp,
     FillOp,
+    FusedConvOp,
     GatherOp,
     GlobalCallOp,
     GlobalReduceOp,
@@ -209,6 +210,10 @@ class GnnFunctions(InterpreterFunctions):
     @impl(ConvBlockOp)
     def conv_block(self, interpreter: Interpreter, op: ConvBlockOp, args: Values) -> PythonValues:
         return interpreter.run_ssacfg_region(op.body, args, "conv_block")
+
+    @impl(FusedConvOp)
+    def fused_conv(self, interpreter: Interpreter, op: FusedConvOp, args: Values) -> PythonValues:
+        return interpreter.run_ssacfg_region(op.body, args, "fused_conv")
 
     @impl_terminator(YieldOp)
     def yield_(self, interpreter: Interpreter, op: YieldOp, args: Values) -> tuple[TerminatorValue, PythonValues]:
