@@ -111,8 +111,10 @@ class EdgeSlice:
         whole, nodes = whole_csr(self.edge_set, self.end), self.batch.nodes
         if self.covers_all_edges:
             return whole
-        if isinstance(nodes, range):
-            return Csr(whole.offsets[nodes.start : nodes.stop + 1], whole.neighbors)
+        if isinstance(nodes, range) and self.sample is None:
+            # values on these edges are counted from the first of them, and so are their neighbors
+            offsets = whole.offsets[nodes.start : nodes.stop + 1]
+            return Csr(offsets - offsets[0], whole.neighbors[int(offsets[0]) :])
         other = End.SOURCE if self.end is End.TARGET else End.TARGET
         return Csr(self.offsets, padded(self.edge_set.index(other)[self.edge_ids]))
 
