@@ -12,4 +12,10 @@ def get_gnn() -> Dialect:
     return GNN
 
 
-GNNC_UNIVERSE = Universe(all_dialects={"gnn": get_gnn}, all_passes=get_all_passes())
+def get_kernel() -> Dialect:
+    from gnnc.dialects.kernel import KERNEL
+
+    return KERNEL
+
+
+GNNC_UNIVERSE = Universe(all_dialects={"gnn": get_gnn, "kernel": get_kernel}, all_passes=get_all_passes())

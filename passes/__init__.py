@@ -16,6 +16,11 @@ if __name__ != "gnnc.passes":
 def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
     """gnnc's passes by name, each behind a function that imports it on use: start-up stays fast."""
 
+    def convert_gnn_to_kernel() -> type[ModulePass]:
+        from gnnc.passes.convert_gnn_to_kernel import ConvertGnnToKernel
+
+        return ConvertGnnToKernel
+
     def gnn_index_convs() -> type[ModulePass]:
         from gnnc.passes.gnn_index_convs import GnnIndexConvs
 
@@ -47,6 +52,7 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
         return GnnUnstackJoins
 
     return {
+        "convert-gnn-to-kernel": convert_gnn_to_kernel,
         "gnn-index-convs": gnn_index_convs,
         "gnn-prune-structure": gnn_prune_structure,
         "gnn-raise-edge-sets": gnn_raise_edge_sets,

@@ -50,6 +50,7 @@ from gnnc.dialects.gnn import (
 from gnnc.dialects.gnn.attributes import domain_axis, domain_of
 from gnnc.dialects.gnn.edge_sets import edge_set_type
 from gnnc.targets.edge_sets import EdgeSet, aggregate, edge_softmax, reduce_rows
+from gnnc.targets.reference.kernel_functions import KernelFunctions
 from gnnc.targets.torch_functions import constant, filled, function_of, rowwise_operations
 
 Values = tuple[Any, ...]
@@ -216,6 +217,7 @@ def run_function(
     interpreter = Interpreter(module)
     interpreter.register_implementations(FuncFunctions())
     interpreter.register_implementations(functions)
+    interpreter.register_implementations(KernelFunctions())
     function = next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == name)
     functions.note_sizes(function.body.block.args, arguments)
     with torch.no_grad():
