@@ -18,4 +18,12 @@ def get_kernel() -> Dialect:
     return KERNEL
 
 
-GNNC_UNIVERSE = Universe(all_dialects={"gnn": get_gnn, "kernel": get_kernel}, all_passes=get_all_passes())
+def get_task() -> Dialect:
+    from gnnc.dialects.task import TASK
+
+    return TASK
+
+
+GNNC_UNIVERSE = Universe(
+    all_dialects={"gnn": get_gnn, "kernel": get_kernel, "task": get_task}, all_passes=get_all_passes()
+)

@@ -21,6 +21,11 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
 
         return ConvertGnnToKernel
 
+    def convert_kernel_to_task() -> type[ModulePass]:
+        from gnnc.passes.convert_kernel_to_task import ConvertKernelToTask
+
+        return ConvertKernelToTask
+
     def gnn_index_convs() -> type[ModulePass]:
         from gnnc.passes.gnn_index_convs import GnnIndexConvs
 
@@ -50,13 +55,25 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
         from gnnc.passes.gnn_unstack_joins import GnnUnstackJoins
 
         return GnnUnstackJoins
+    def kernel_annotate_density() -> type[ModulePass]:
+        from gnnc.passes.kernel_annotate_density import KernelAnnotateDensity
+
+        return KernelAnnotateDensity
+
+    def kernel_partition() -> type[ModulePass]:
+        from gnnc.passes.kernel_partition import KernelPartition
+
+        return KernelPartition
 
     return {
         "convert-gnn-to-kernel": convert_gnn_to_kernel,
+        "convert-kernel-to-task": convert_kernel_to_task,
         "gnn-index-convs": gnn_index_convs,
         "gnn-prune-structure": gnn_prune_structure,
         "gnn-raise-edge-sets": gnn_raise_edge_sets,
         "gnn-raise-messages": gnn_raise_messages,
         "gnn-split-conv-blocks": gnn_split_conv_blocks,
         "gnn-unstack-joins": gnn_unstack_joins,
+        "kernel-annotate-density": kernel_annotate_density,
+        "kernel-partition": kernel_partition,
     }

@@ -10,6 +10,7 @@ from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, im
 from xdsl.ir import SSAValue
 
 from gnnc.dialects import kernel
+from gnnc.dialects.task import BarrierOp, RangeOp
 from gnnc.targets.edge_sets import EdgeSet
 
 Values = tuple[Any, ...]
@@ -70,6 +71,14 @@ class KernelFunctions(InterpreterFunctions):
     @impl(kernel.UpdateOp)
     def update(self, interpreter: Interpreter, op: kernel.UpdateOp, args: Values) -> PythonValues:
         return (self.matmul(op, args),)
+
+    @impl(RangeOp)
+    def tasks(self, interpreter: Interpreter, op: RangeOp, args: Values) -> PythonValues:
+        return (self.matmul(op, args),)
+
+    @impl(BarrierOp)
+    def barrier(self, interpreter: Interpreter, op: BarrierOp, args: Values) -> PythonValues:
+        return ()
 
     def matmul(self, op: kernel.Matmul, args: Values) -> torch.Tensor:
         given = by_operand(op, args)
