@@ -56,6 +56,7 @@ class Architecture:
     cycles_per_decision: int
     pcie_gb_per_s: Fraction
     assumed: tuple[str, ...] = ()
+    text: str = ""  # the file itself
 
     @property
     def n_max(self) -> int:
@@ -88,17 +89,19 @@ def load_architecture(source: str | Path = DEFAULT) -> Architecture:
             known = ", ".join(sorted(p.stem for p in FOLDER.glob("*.toml")))
             raise ArchitectureError(f"{source} is no architecture: give a .toml file or one of {known}")
     try:
-        text = path.read_text(encoding="utf-8")
-        contents = tomllib.loads(text)
+        return parse_architecture(path.read_text(encoding="utf-8"), path)
     except OSError as error:
         raise ArchitectureError(f"{path} can't be read ({error.strerror}): give an architecture file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise ArchitectureError(f"{path} is no TOML ({error}): mend it") from None
-    return architecture_from(contents, path)
 
 
-def architecture_from(contents: dict[str, Any], path: Path) -> Architecture:
-    """The architecture that a file's contents describe."""
+def parse_architecture(text: str, path: Path) -> Architecture:
+    """The architecture that a text describes; `path` is where it comes from, for messages. Raises ArchitectureError."""
+    try:
+        contents = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ArchitectureError(f"{path} is no TOML ({error}): mend it") from None
     values = {key: number_at(contents, key, path, whole=whole) for key, whole in KEYS.items()}
     check_unknown(contents, path)
     assumed = contents.get("assumed", [])
@@ -126,6 +129,7 @@ def architecture_from(contents: dict[str, Any], path: Path) -> Architecture:
         whole("soft_processor.cycles_per_decision"),
         values["host.pcie_gb_per_s"],
         tuple(cast("list[str]", assumed)),
+        text,
     )
     check(architecture, path)
     return architecture

@@ -46,8 +46,8 @@ class Timeline:
 class Cores:
     """Cores and the memory between them. All that load get one share of bandwidth, a port's rate at most.
 
-    Since shares are equal, `served` (the bytes that a core which has been loading all the time would have got) orders the
-    ends of loads: no rate of any core need ever be kept.
+    Since shares are equal, `served` (the bytes that a core which has been loading all the time would have got) orders
+    the ends of loads: no rate of any core need ever be kept.
     """
 
     bandwidth: float

@@ -127,15 +127,15 @@ def as_csr(matrix: torch.Tensor) -> Any:
     return result
 
 
-def compact(matrix: Matrix) -> Matrix:
+def compact(matrix: Matrix, dtype: Any = np.float32) -> Matrix:
     """A matrix in float32, in CSR if few of its numbers are not zero."""
     from scipy.sparse import csr_array
 
     if is_sparse(matrix):
-        result = csr_array(matrix, dtype=np.float32)
+        result = csr_array(matrix, dtype=dtype)
         result.eliminate_zeros()
         return result
-    matrix = np.ascontiguousarray(matrix, dtype=np.float32)
+    matrix = np.ascontiguousarray(matrix, dtype=dtype)
     if matrix.size and np.count_nonzero(matrix) < SPARSE_BELOW * matrix.size:
         return csr_array(matrix)
     return matrix
@@ -145,7 +145,7 @@ def product_of(lhs: Matrix, rhs: Matrix) -> Matrix:
     return lhs @ rhs
 
 
-def compute(kernel: KernelPlan, numbers: Mapping[int, Matrix]) -> Matrix:
+def compute(kernel: KernelPlan, numbers: Mapping[int, Matrix], dtype: Any = np.float32) -> Matrix:
     """What a kernel computes from its operands, one product each; sparse where the product of sparse matrices has no
     epilogue."""
     total: Any = None
@@ -156,8 +156,8 @@ def compute(kernel: KernelPlan, numbers: Mapping[int, Matrix]) -> Matrix:
     for part in extra:
         total = add(total, part)
     if kernel.scale is None and kernel.bias is None and kernel.activation is None and not kernel.residuals:
-        return compact(total)
-    total = np.asarray(total.toarray() if is_sparse(total) else total, np.float32)
+        return compact(total, dtype)
+    total = np.asarray(total.toarray() if is_sparse(total) else total, dtype)
     if kernel.scale is not None:
         total *= np.asarray(numbers[kernel.scale])
     if kernel.bias is not None:
@@ -165,7 +165,7 @@ def compute(kernel: KernelPlan, numbers: Mapping[int, Matrix]) -> Matrix:
     total = activate(total, kernel.activation)
     for place in kernel.residuals:
         total = add(total, numbers[place])
-    return compact(total)
+    return compact(total, dtype)
 
 
 def add(a: Any, b: Any) -> Any:
@@ -174,24 +174,23 @@ def add(a: Any, b: Any) -> Any:
     return (a.toarray() if is_sparse(a) else a) + (b.toarray() if is_sparse(b) else b)
 
 
-def activate(x: NDArray[np.float32], activation: tuple[str, float] | None) -> NDArray[np.float32]:
+def activate(x: NDArray[Any], activation: tuple[str, float] | None) -> NDArray[Any]:
     """The epilogue's activation, number by number."""
     if activation is None:
         return x
     kind, parameter = activation
     match kind:
         case "relu":
-            return np.maximum(x, np.float32(0))
+            return np.maximum(x, 0)
         case "leaky_relu":
-            return np.where(x > 0, x, np.float32(parameter) * x)
+            return np.where(x > 0, x, x.dtype.type(parameter) * x)
         case "elu":
-            return np.where(x > 0, x, np.float32(parameter) * np.expm1(np.minimum(x, 0)))
+            return np.where(x > 0, x, x.dtype.type(parameter) * np.expm1(np.minimum(x, 0)))
         case "sigmoid":
             return torch.sigmoid(torch.from_numpy(x)).numpy()
         case _:
             return np.tanh(x)
 
 
-def as_dense(matrix: Matrix) -> NDArray[np.float32]:
-    dense: Any = matrix.toarray() if is_sparse(matrix) else matrix
-    return np.ascontiguousarray(dense, np.float32)
+def as_dense(matrix: Matrix) -> NDArray[Any]:
+    return np.ascontiguousarray(matrix.toarray() if is_sparse(matrix) else matrix)
