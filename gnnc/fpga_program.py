@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -16,7 +17,7 @@ from xdsl.passes import ModulePass
 from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 from xdsl.utils.exceptions import PassFailedException
 
-from gnnc.artifact import STREAM, Contents, write_artifact
+from gnnc.artifact import Contents, write_artifact
 from gnnc.errors import GnncError, RunError, UnsupportedModelError
 from gnnc.frontend.inputs import ModelInput
 from gnnc.frontend.lower import LoweredModel, lower_model
@@ -162,10 +163,11 @@ class FpgaProgram(Program):
                 check_width(expected, graph.stored_x)
                 features["x"] = graph.stored_x
                 continue
-            given = {"edge_index": graph.edge_index, **graph.attributes}
-            if expected.key not in given:
+            # not through graph.attributes, which would make sparse features dense
+            value = getattr(graph, expected.key, None)
+            if value is None:
                 raise RunError(f"the graph has no {expected.key}, which the program takes: add it to the graph")
-            tensor = checked_input(expected, given[expected.key], graph.num_nodes)
+            tensor = checked_input(expected, value, graph.num_nodes)
             if expected.is_feature:
                 features[expected.key] = tensor.numpy()
             else:
@@ -205,11 +207,18 @@ class FpgaProgram(Program):
         """Writes the task stream of a graph."""
         numbers = self.numbers(graph)
         known = [place for place, o in enumerate(self.plan.operands) if o.role != "intermediate"]
-        write_stream(file, self.plan, self.architecture, {place: numbers.matrix(place) for place in known})
+        self.write_matrices(file, {place: numbers.matrix(place) for place in known})
+
+    def write_matrices(self, file: Path, matrices: Mapping[int, Matrix]) -> None:
+        """Writes the task stream from the operands that are known before a run, and reads it back to be sure of it."""
+        write_stream(file, self.plan, self.architecture, matrices)
         read_stream(file)
 
-    def stream_path(self, artifact: str | PathLike[str]) -> Path:
-        return Path(artifact) / STREAM
+    def repartitioned(self, n1: int, n2: int) -> FpgaProgram:
+        """The same program, to be simulated with other partition sizes."""
+        program = copy(self)
+        program.plan = self.plan.repartitioned(n1, n2)
+        return program
 
 
 def is_csr(x: Any) -> bool:

@@ -32,7 +32,7 @@ from gnnc.targets.fpga.plan import KernelPlan, Plan
 from gnnc.targets.fpga.residency import kept_on_chip
 from gnnc.targets.fpga.schedule import Schedule, Tasks, Timeline, run
 from gnnc.targets.fpga.separable import is_separable
-from gnnc.targets.fpga.values import Numbers, as_dense, compute
+from gnnc.targets.fpga.values import Numbers, compute
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +51,8 @@ class Setting:
 
 @dataclass
 class KernelRun:
-    """What one kernel took. Cycles are the accelerator's; `start` and `end` count from the start of the run."""
+    """What one kernel took. Cycles are the accelerator's; `start` and `end` count from the start of the run. `output`
+    counts the nonzeros of the tasks' tiles, `fine_output` those of N2 x N2 tiles, which is what the cores profile."""
 
     kernel: KernelPlan
     products: list[Product]
@@ -64,6 +65,7 @@ class KernelRun:
     longest_task: int
     conversion_cycles: int
     output: TileCounts
+    fine_output: TileCounts
     compulsory_bytes: int
     start: int = 0
     end: int = 0
@@ -124,7 +126,7 @@ def simulate(numbers: Numbers, plan: Plan, architecture: Architecture, setting: 
     simulator = Simulator(numbers, plan, architecture, setting)
     for kernel in plan.kernels:
         simulator.run_kernel(kernel)
-    outputs = numbers.outputs({k.output: as_dense(simulator.matrices[k.output]) for k in plan.kernels})
+    outputs = numbers.outputs(simulator.matrices)
     return Simulation(plan, architecture, setting, simulator.runs, outputs)
 
 
@@ -241,6 +243,7 @@ class Simulator:
             int(busy.max(initial=0)),
             int(conversion.sum()),
             output,
+            self.fine[kernel.output],
             self.compulsory(kernel, output),
             start=barrier,
             end=start + ceil(timeline.makespan - 1e-6),

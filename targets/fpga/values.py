@@ -15,7 +15,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from gnnc.dialects.gnn import ConstantOp, LoadWeightOp
-from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.passes.analysis.model_functions import ModelFunctions, argument_name, model_functions, returned
 from gnnc.targets.fpga.matrices import Matrix, is_sparse
 from gnnc.targets.fpga.plan import KernelPlan, Operand, Plan, host_operations
@@ -50,6 +49,7 @@ class Numbers:
             self.structure = run_structure(module, edges, weights, plan.nodes)
             self.parameters = run_weights(module, weights)
         self.host: dict[SSAValue, Any] = {}
+        self.computed: dict[SSAValue, Matrix] = {}
         self.kept: dict[Any, Any] = {}
 
     def cached(self, key: Any, make: Callable[[], T]) -> T:
@@ -92,6 +92,8 @@ class Numbers:
 
     def make_host_value(self, value: SSAValue, allowed: list[Operation]) -> Any:
         owner = value.owner
+        if value in self.computed:
+            return torch.from_numpy(as_dense(self.computed[value]))
         if isinstance(owner, LoadWeightOp):
             return self.weights[owner.weight.string_value()]
         if isinstance(owner, ConstantOp):
@@ -105,15 +107,19 @@ class Numbers:
         matrix = self.features[name or ""]
         return torch.as_tensor(matrix.toarray() if is_sparse(matrix) else matrix)
 
-    def outputs(self, computed: Mapping[int, NDArray[np.float32]]) -> list[NDArray[np.float32]]:
-        """What @forward returns, from what the kernels computed, by operand."""
-        for place, value in enumerate(self.plan.values):
-            if place in computed:
-                self.host[value] = torch.from_numpy(computed[place])
+    def outputs(self, matrices: Mapping[int, Matrix]) -> list[NDArray[Any]]:
+        """What @forward returns, from the matrices of all operands."""
+        computed = {place for place, operand in enumerate(self.plan.operands) if operand.role == "intermediate"}
+        self.computed = {value: matrices[place] for place, value in enumerate(self.plan.values) if place in computed}
+        for value in [v for v in self.host if self.follows_kernels(v)]:
+            del self.host[value]
         with torch.no_grad():
-            values = [self.host_value(v, self.after) for v in returned(self.functions.forward).arguments]
-        assert all(domain_of(v.type) is not None for v in returned(self.functions.forward).arguments)
-        return [np.asarray(value) for value in values]
+            return [
+                np.asarray(self.host_value(value, self.after)) for value in returned(self.functions.forward).arguments
+            ]
+
+    def follows_kernels(self, value: SSAValue) -> bool:
+        return value in self.computed or (isinstance(value.owner, Operation) and value.owner in self.after)
 
 
 def as_csr(matrix: torch.Tensor) -> Any:

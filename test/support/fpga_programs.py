@@ -52,3 +52,13 @@ def small_model(kind: str) -> torch.nn.Module:
 
 
 SMALL = ("gcn", "sage", "gin", "jumping knowledge")
+
+
+@cache
+def small_program(kind: str) -> FpgaProgram:
+    """A model on a graph of 50 nodes, with features of which some are zero."""
+    generator = np.random.default_rng(1)
+    x = generator.random((50, WIDTH)).astype(np.float32)
+    x[generator.random(x.shape) < 0.4] = 0
+    graph = gnnc.Graph(x=x, edge_index=generator.integers(0, 50, (2, 160)))
+    return compile_for_fpga(small_model(kind), graph, order="A_HW")

@@ -77,8 +77,8 @@ def test_sums(given: tuple[Matrix, Matrix, int, int, int], kind: str, mapping: s
         for j in range(grid[1]):
             expected, nonempty = Fraction(0), 0
             for t in range(product.inner):
-                sizes = (product.x.heights[i], product.x.widths[t], product.y.widths[j])
-                pair = TilePair(*(int(s) for s in sizes), count(product.x, i, t), count(product.y, t, j))
+                m, n, d = int(product.x.heights[i]), int(product.x.widths[t]), int(product.y.widths[j])
+                pair = TilePair(m, n, d, count(product.x, i, t), count(product.y, t, j))
                 chosen = primitives.choose(pair, P)
                 if chosen is Primitive.SKIP:
                     continue

@@ -7,18 +7,16 @@ import shutil
 import struct
 import subprocess
 import zlib
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-from fpga_programs import SMALL, WIDTH, numbers_of, small_model, trained_program
+from fpga_programs import SMALL, numbers_of, small_program, trained_program
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-import gnnc
-from gnnc.fpga_program import FpgaProgram, compile_for_fpga
+from gnnc.fpga_program import FpgaProgram
 from gnnc.targets.fpga.firmware import FOLDER
 from gnnc.targets.fpga.matrices import tile_counts
 from gnnc.targets.fpga.stream import c_header, description, layout
@@ -28,16 +26,6 @@ from gnnc.targets.fpga.stream.image import block_rows
 from gnnc.targets.fpga.stream.layout import UNKNOWN, Format, Section
 from gnnc.targets.fpga.stream.reader import parse, read_stream
 from gnnc.targets.fpga.stream.writer import write_stream
-
-
-@cache
-def small_program(kind: str) -> FpgaProgram:
-    """A model on a graph of 50 nodes, with features of which some are zero."""
-    generator = np.random.default_rng(1)
-    x = generator.random((50, WIDTH)).astype(np.float32)
-    x[generator.random(x.shape) < 0.4] = 0
-    graph = gnnc.Graph(x=x, edge_index=generator.integers(0, 50, (2, 160)))
-    return compile_for_fpga(small_model(kind), graph, order="A_HW")
 
 
 @pytest.fixture(params=SMALL)
