@@ -17,13 +17,13 @@ from xdsl.utils.exceptions import PassFailedException
 from gnnc.artifact import Contents, read_artifact
 from gnnc.errors import ArtifactError, CaptureError, GnncError, GraphError
 from gnnc.frontend.lower import lower_model
-from gnnc.graph import graph_of
+from gnnc.graph import Graph, graph_of
 from gnnc.passes.analysis.cost_model import CostKind
 from gnnc.passes.pipeline import block_pipeline
 from gnnc.program import Program
 
 if TYPE_CHECKING:
-    from gnnc.graph import GraphLike
+    from gnnc.graph import AnyGraph, GraphLike
     from gnnc.passes.analysis.linear_forms import Order
     from gnnc.passes.kernel_partition import PartitionMethod
 

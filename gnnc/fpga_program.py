@@ -22,14 +22,16 @@ from gnnc.errors import GnncError, RunError, UnsupportedModelError
 from gnnc.frontend.inputs import ModelInput
 from gnnc.frontend.lower import LoweredModel, lower_model
 from gnnc.graph import Graph
+from gnnc.output_rows import OutputRows
 from gnnc.outputs import OutputStructure, output_names
 from gnnc.passes.analysis.linear_forms import Order
+from gnnc.passes.analysis.model_functions import model_functions, returned
 from gnnc.passes.convert_gnn_to_kernel import ConvertGnnToKernel
 from gnnc.passes.convert_kernel_to_task import ConvertKernelToTask
 from gnnc.passes.kernel_annotate_density import UNKNOWN, KernelAnnotateDensity
 from gnnc.passes.kernel_partition import KernelPartition, PartitionMethod
 from gnnc.passes.pipeline import block_pipeline
-from gnnc.program import Program, checked_input
+from gnnc.program import Program, all_rows, checked_input
 from gnnc.targets.fpga.architecture import DEFAULT, Architecture, ArchitectureError, load_architecture
 from gnnc.targets.fpga.matrices import Matrix, is_sparse, nonzero_count
 from gnnc.targets.fpga.plan import Plan, read_plan
@@ -45,7 +47,7 @@ from gnnc.verification import DEFAULT_TOLERANCE, Verification, compare
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gnnc.graph import GraphLike
+    from gnnc.graph import AnyGraph, GraphLike
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class FpgaProgram(Program):
         *,
         reference_module: ModuleOp,
         architecture: Architecture,
-        graph: Graph | None = None,
+        graph: AnyGraph | None = None,
         model: torch.nn.Module | None = None,
     ):
         self.module = module
@@ -130,6 +132,13 @@ class FpgaProgram(Program):
         simulation = simulate(self.numbers(graph, order), self.plan, self.architecture, setting)
         return simulation, [restored(output, order) for output in simulation.outputs], reorder
 
+    def graph_for(self, graph: GraphLike | None) -> Graph:
+        """The graph to simulate on. Raises RunError if there is none, or one with several types of nodes."""
+        used = super().graph_for(graph)
+        if not isinstance(used, Graph):
+            raise RunError("the program is for graphs with one type of nodes and edges: give such a graph")
+        return used
+
     def check_nodes(self, graph: Graph) -> None:
         if graph.num_nodes != self.plan.nodes:
             raise RunError(
@@ -167,7 +176,7 @@ class FpgaProgram(Program):
             value = getattr(graph, expected.key, None)
             if value is None:
                 raise RunError(f"the graph has no {expected.key}, which the program takes: add it to the graph")
-            tensor = checked_input(expected, value, graph.num_nodes)
+            tensor = checked_input(expected, value, graph.node_counts)
             if expected.is_feature:
                 features[expected.key] = tensor.numpy()
             else:
@@ -178,12 +187,13 @@ class FpgaProgram(Program):
         """The outputs beside those of the reference module, which never saw kernels or tiles."""
         features, edges = self.given(graph)
         expected = reference_outputs(
-            self.reference_module, self.weights, features, edges, lambda: self.numbers(graph), graph.num_nodes
+            self.reference_module, self.weights, features, edges, lambda: self.numbers(graph), graph.node_counts
         )
-        names = output_names(self.outputs)
+        types = [value.type for value in returned(model_functions(self.module).forward).arguments]
         tensors = [torch.from_numpy(np.ascontiguousarray(output)) for output in outputs]
-        nodes = torch.arange(graph.num_nodes)
-        return compare(names, tensors, expected, [0] * len(names), nodes, DEFAULT_TOLERANCE)
+        rows = [OutputRows.of_type(type_) for type_ in types]
+        names, ids = output_names(self.outputs), all_rows(rows, tensors)
+        return compare(names, tensors, expected, rows, ids, DEFAULT_TOLERANCE)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the program as an artifact, with its task stream. The program must know its graph."""
@@ -288,7 +298,7 @@ def program_for(
         return FpgaProgram(
             partitioned,
             lowered.weights,
-            lowered.inputs,
+            lowered.arguments.inputs,
             lowered.outputs,
             reference_module=lowered.module,
             architecture=architecture,

@@ -16,16 +16,6 @@ if __name__ != "gnnc.passes":
 def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
     """gnnc's passes by name, each behind a function that imports it on use: start-up stays fast."""
 
-    def convert_gnn_to_kernel() -> type[ModulePass]:
-        from gnnc.passes.convert_gnn_to_kernel import ConvertGnnToKernel
-
-        return ConvertGnnToKernel
-
-    def convert_kernel_to_task() -> type[ModulePass]:
-        from gnnc.passes.convert_kernel_to_task import ConvertKernelToTask
-
-        return ConvertKernelToTask
-
     def gnn_index_convs() -> type[ModulePass]:
         from gnnc.passes.gnn_index_convs import GnnIndexConvs
 
@@ -55,6 +45,31 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
         from gnnc.passes.gnn_unstack_joins import GnnUnstackJoins
 
         return GnnUnstackJoins
+
+    return {
+        "gnn-index-convs": gnn_index_convs,
+        "gnn-prune-structure": gnn_prune_structure,
+        "gnn-raise-edge-sets": gnn_raise_edge_sets,
+        "gnn-raise-messages": gnn_raise_messages,
+        "gnn-split-conv-blocks": gnn_split_conv_blocks,
+        "gnn-unstack-joins": gnn_unstack_joins,
+        **kernel_passes(),
+    }
+
+
+def kernel_passes() -> dict[str, Callable[[], type[ModulePass]]]:
+    """The passes of the FPGA path, from ConvBlocks to tasks."""
+
+    def convert_gnn_to_kernel() -> type[ModulePass]:
+        from gnnc.passes.convert_gnn_to_kernel import ConvertGnnToKernel
+
+        return ConvertGnnToKernel
+
+    def convert_kernel_to_task() -> type[ModulePass]:
+        from gnnc.passes.convert_kernel_to_task import ConvertKernelToTask
+
+        return ConvertKernelToTask
+
     def kernel_annotate_density() -> type[ModulePass]:
         from gnnc.passes.kernel_annotate_density import KernelAnnotateDensity
 
@@ -68,12 +83,6 @@ def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
     return {
         "convert-gnn-to-kernel": convert_gnn_to_kernel,
         "convert-kernel-to-task": convert_kernel_to_task,
-        "gnn-index-convs": gnn_index_convs,
-        "gnn-prune-structure": gnn_prune_structure,
-        "gnn-raise-edge-sets": gnn_raise_edge_sets,
-        "gnn-raise-messages": gnn_raise_messages,
-        "gnn-split-conv-blocks": gnn_split_conv_blocks,
-        "gnn-unstack-joins": gnn_unstack_joins,
         "kernel-annotate-density": kernel_annotate_density,
         "kernel-partition": kernel_partition,
     }

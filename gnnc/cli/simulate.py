@@ -81,7 +81,7 @@ def command(
         click.echo(json.dumps({**reports.as_json(simulation), "reorder": checked.reorder, "error": error}))
     else:
         click.echo(reports.as_text(simulation))
-        click.echo(f"error       {error:.2g} of the output's scale against the reference, {verification.nodes:,} nodes")
+        click.echo(f"error       {error:.2g} of the output's scale, against the reference")
     if report is not None:
         write_text(report, as_html(simulation))
     if trace is not None:

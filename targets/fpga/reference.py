@@ -29,15 +29,15 @@ def reference_outputs(
     features: Mapping[str, Matrix],
     edges: Mapping[str, torch.Tensor],
     numbers: Callable[[], Numbers],
-    nodes: int,
+    counts: Mapping[str, int],
 ) -> Sequence[torch.Tensor]:
     """The model's outputs; `module` is at the level of ConvBlocks."""
     if any(is_sparse(m) and 4 * m.shape[0] * m.shape[1] > DENSE_LIMIT for m in features.values()):
         return in_double(numbers())
     executor = BatchedExecutor(module, weights)
     dense = {name: torch.from_numpy(as_dense(matrix)) for name, matrix in features.items()}
-    structure = executor.structure({**dense, **edges}, nodes)
-    return executor.run(dense, structure, nodes)
+    structure = executor.structure({**dense, **edges}, counts)
+    return executor.run(dense, structure, counts)
 
 
 def in_double(numbers: Numbers) -> list[torch.Tensor]:

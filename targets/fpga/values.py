@@ -15,6 +15,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from gnnc.dialects.gnn import ConstantOp, LoadWeightOp
+from gnnc.dialects.gnn.attributes import domain_of
+from gnnc.dialects.kernel import AdjacencyType
 from gnnc.passes.analysis.model_functions import ModelFunctions, argument_name, model_functions, returned
 from gnnc.targets.fpga.matrices import Matrix, is_sparse
 from gnnc.targets.fpga.plan import KernelPlan, Operand, Plan, host_operations
@@ -46,7 +48,7 @@ class Numbers:
         self.weights = weights
         self.features = features
         with torch.no_grad():
-            self.structure = run_structure(module, edges, weights, plan.nodes)
+            self.structure = run_structure(module, edges, weights, node_counts(self.functions, plan.nodes))
             self.parameters = run_weights(module, weights)
         self.host: dict[SSAValue, Any] = {}
         self.computed: dict[SSAValue, Matrix] = {}
@@ -120,6 +122,16 @@ class Numbers:
 
     def follows_kernels(self, value: SSAValue) -> bool:
         return value in self.computed or (isinstance(value.owner, Operation) and value.owner in self.after)
+
+
+def node_counts(functions: ModelFunctions, nodes: int) -> dict[str, int]:
+    """The sizes of the node sets of a model with one type of nodes."""
+    values = [*functions.structure.body.block.args, *functions.forward.body.block.args]
+    domains = [domain_of(value.type) for value in values]
+    adjacencies = [value.type for value in values if isinstance(value.type, AdjacencyType)]
+    names = {domain.set_name.data for domain in domains if domain is not None and domain.is_nodes}
+    names |= {name.data for type_ in adjacencies for name in (type_.rows, type_.columns)}
+    return dict.fromkeys(names, nodes)
 
 
 def as_csr(matrix: torch.Tensor) -> Any:
