@@ -83,6 +83,6 @@ def execute_task(x: Matrix, y: Matrix, sizes: tuple[int, int, int], place: tuple
     for t in range(-(-x.shape[1] // n)):
         left, right = tile_of(x, place[0], t, m, n), tile_of(y, t, place[1], n, d)
         height, inner, width = (int(size) for size in (*left.shape, right.shape[1]))
-        pair = TilePair(height, inner, width, np.count_nonzero(left), np.count_nonzero(right))
+        pair = TilePair(height, inner, width, int(np.count_nonzero(left)), int(np.count_nonzero(right)))
         executed.append(execute(choose(pair, p), left, right))
     return executed
