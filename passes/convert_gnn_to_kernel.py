@@ -32,6 +32,7 @@ from gnnc.dialects.gnn import (
     ConstantOp,
     ConvBlockOp,
     DivOp,
+    EdgeSoftmaxOp,
     FillOp,
     GatherOp,
     LoadWeightOp,
@@ -41,6 +42,7 @@ from gnnc.dialects.gnn import (
 )
 from gnnc.dialects.gnn.attributes import domain_of, row_shape, tensor_on
 from gnnc.passes.analysis.conv_layers import is_on_edges
+from gnnc.passes.analysis.foldable import Refusal, reason_of
 from gnnc.passes.analysis.kernel_graph import Adjacency, Base, EdgeFactor, Input, Kernel, NormScale, Vector, Weight
 from gnnc.passes.analysis.linear_forms import LinearForms, Order
 from gnnc.passes.analysis.matching import located
@@ -74,6 +76,7 @@ class ConvertGnnToKernel(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = model_functions(op)
         inline_blocks(functions.forward)
+        refuse_attention(functions.forward)
         cse(op)
         KernelWriter(op, functions, self.order).run()
 
@@ -95,6 +98,13 @@ def inline_blocks(forward: FuncOp) -> None:
             output.replace_all_uses_with(value)
         terminator.drop_all_references()
         Rewriter.erase_op(block_op)
+
+
+def refuse_attention(forward: FuncOp) -> None:
+    """Says so at once, before anything around the attention is found not to fold."""
+    for op in forward.body.block.ops:
+        if isinstance(op, EdgeSoftmaxOp):
+            raise Refusal(op, reason_of(op))
 
 
 class KernelWriter:
