@@ -6,25 +6,28 @@ import contextlib
 import warnings
 from collections.abc import Generator, Mapping
 from os import PathLike
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import torch
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
-from gnnc.artifact import read_artifact
+from gnnc.artifact import Contents, read_artifact
 from gnnc.errors import ArtifactError, CaptureError, GnncError, GraphError
 from gnnc.frontend.lower import lower_model
 from gnnc.frontend.wrappers import check_initialised, unwrapped
-from gnnc.graph import graph_of
+from gnnc.graph import Graph, graph_of
 from gnnc.materialize import materialize_weights
 from gnnc.passes.analysis.cost_model import CostKind
 from gnnc.passes.pipeline import block_pipeline
 from gnnc.program import Program
 
 if TYPE_CHECKING:
-    from gnnc.graph import GraphLike
+    from gnnc.graph import AnyGraph, GraphLike
+    from gnnc.passes.analysis.linear_forms import Order
+    from gnnc.passes.kernel_partition import PartitionMethod
 
 __all__ = ["Program", "compile", "load"]
 
@@ -37,6 +40,9 @@ def compile(
     cost: CostKind = "time",
     keep_reference: int = 0,
     node_weights: Mapping[str, str] | None = None,
+    arch: str | PathLike[str] = "u250",
+    order: Order = "auto",
+    partition: PartitionMethod = "alg9",
 ) -> Program:
     """Compiles a trained model for graphs like `graph`.
 
@@ -52,6 +58,11 @@ def compile(
     ("nodes" in a homogeneous graph); a program with such weights runs on graphs with that many nodes. If it isn't
     given, gnnc finds out, and asks where there are several ways.
 
+    Target `fpga` compiles a task stream for the accelerator of an architecture file and for this very graph, to be
+    simulated. `arch` is that file or the name of one that comes with gnnc, `order` whether a layer aggregates first
+    (`AH_W`), multiplies first (`A_HW`) or what is simulated to be faster (`auto`), `partition` how tiles are sized:
+    `alg9` as in the Dynasparse paper, `alg9-exact`, or a `search`.
+
     Raises GraphError for a malformed graph, CaptureError where torch.export can't trace the model, and
     UnsupportedModelError where gnnc can't prove that the result would be exact.
     """
@@ -59,10 +70,12 @@ def compile(
         raise CaptureError(f"compile takes a torch.nn.Module, then a graph: it was given {type(model).__name__} first")
     if graph is None:
         raise GraphError("compile takes a model and a graph: give a gnnc.Graph, a PyG Data or a pair (x, edge_index)")
-    if target != "gpu":
-        raise GnncError(f"target '{target}' is not available: use 'gpu', which runs on a CPU or a CUDA device")
+    if target not in ("gpu", "fpga"):
+        raise GnncError(f"target '{target}' is not available: use 'gpu' (a CPU or a CUDA device) or 'fpga'")
     graph, model = graph_of(graph), unwrapped(model)
     check_initialised(model)
+    if target == "fpga":
+        return compile_fpga(model, graph, arch=arch, order=order, partition=partition)
     with evaluation_mode(model):
         lowered = lower_model(model, graph, node_weights)
     mean_degree = -(-graph.num_edges // max(1, graph.num_nodes))
@@ -80,12 +93,43 @@ def load(path: str | PathLike[str]) -> Program:
     Raises ArtifactError if it is damaged, incomplete, or of a newer format.
     """
     contents = read_artifact(path)
+    if contents.target == "fpga":
+        return load_fpga(contents, path)
     try:
         return Program(
             contents.module, contents.weights, contents.inputs, contents.outputs, reference=contents.reference
         )
     except PassFailedException as error:
         raise ArtifactError(f"{path} holds no program that can run ({error}): compile again") from None
+
+
+def compile_fpga(model: torch.nn.Module, graph: AnyGraph, **options: Any) -> Program:
+    from gnnc.fpga_program import compile_for_fpga
+
+    if not isinstance(graph, Graph):
+        raise GraphError("the target fpga takes graphs with one type of nodes and edges: use the target gpu")
+    with evaluation_mode(model):
+        return compile_for_fpga(model, graph, **options)
+
+
+def load_fpga(contents: Contents, path: str | PathLike[str]) -> Program:
+    from gnnc.fpga_program import FpgaProgram
+    from gnnc.targets.fpga.architecture import ArchitectureError, parse_architecture
+
+    if contents.reference_module is None or contents.architecture is None:
+        raise ArtifactError(f"{path} is for the FPGA target and incomplete: compile again")
+    try:
+        architecture = parse_architecture(contents.architecture, Path(path) / "architecture.toml")
+    except ArchitectureError as error:
+        raise ArtifactError(str(error)) from None
+    return FpgaProgram(
+        contents.module,
+        contents.weights,
+        contents.inputs,
+        contents.outputs,
+        reference_module=contents.reference_module,
+        architecture=architecture,
+    )
 
 
 def run_passes(module: ModuleOp, cost: CostKind, loads: int) -> None:

@@ -5,6 +5,12 @@
     weights.safetensors   the weights by symbol
     reference.safetensors some rows that the model itself computed when it was compiled, if they were asked for
 
+For the target fpga, module.mlir is at the level of tasks, and there are also
+
+    stream.bin            the task stream, see docs/task-stream.md
+    architecture.toml     the accelerator that it is for
+    reference.mlir        the IR at the level of ConvBlocks, which simulations compare with
+
 A folder is written beside its final place and moved there when it is complete. Nothing is ever unpickled.
 """
 
@@ -15,7 +21,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from io import StringIO
 from pathlib import Path
@@ -33,6 +39,8 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from gnnc import __version__
 from gnnc.dialects.gnn import GNN, WeightOp
+from gnnc.dialects.kernel import KERNEL
+from gnnc.dialects.task import TASK
 from gnnc.errors import ArtifactError
 from gnnc.frontend.inputs import ModelInput
 from gnnc.outputs import OutputStructure
@@ -41,18 +49,24 @@ from gnnc.verification import Reference
 
 FORMAT = 3
 MANIFEST, MODULE, WEIGHTS, REFERENCE = "manifest.json", "module.mlir", "weights.safetensors", "reference.safetensors"
+REFERENCE_MODULE, ARCHITECTURE, STREAM = "reference.mlir", "architecture.toml", "stream.bin"
 
 
 @dataclass(frozen=True)
 class Contents:
     """What an artifact holds: a program's module, its weights by symbol, its inputs, the structure of its outputs, and
-    reference rows if there are any."""
+    reference rows if there are any. For the target fpga also the module before it became kernels, to compare with, the
+    architecture file, and what writes the task stream to a file."""
 
     module: ModuleOp
     weights: Mapping[str, torch.Tensor]
     inputs: tuple[ModelInput, ...]
     outputs: OutputStructure
     reference: Reference | None
+    target: str = "gpu"
+    reference_module: ModuleOp | None = None
+    architecture: str | None = None
+    stream: Callable[[Path], None] | None = None
 
 
 def write_artifact(contents: Contents, path: str | os.PathLike[str]) -> None:
@@ -86,23 +100,36 @@ def check_target(target: Path) -> None:
 
 
 def write_files(contents: Contents, folder: Path) -> None:
-    text = StringIO()
-    Printer(text, print_debuginfo=True).print_op(contents.module)
-    (folder / MODULE).write_text(text.getvalue(), encoding="utf-8")
+    write_module(contents.module, folder / MODULE)
     write_tensors(contents.weights, folder / WEIGHTS)
     files = [MODULE, WEIGHTS]
+    if contents.reference_module is not None:
+        write_module(contents.reference_module, folder / REFERENCE_MODULE)
+        files.append(REFERENCE_MODULE)
+    if contents.architecture is not None:
+        (folder / ARCHITECTURE).write_text(contents.architecture, encoding="utf-8")
+        files.append(ARCHITECTURE)
+    if contents.stream is not None:
+        contents.stream(folder / STREAM)
+        files.append(STREAM)
     if contents.reference is not None:
         write_tensors(contents.reference.tensors(), folder / REFERENCE)
         files.append(REFERENCE)
     manifest: dict[str, Any] = {
         "format": FORMAT,
         "gnnc": __version__,
-        "target": "gpu",
+        "target": contents.target,
         "inputs": [input_record(i) for i in contents.inputs],
         "outputs": contents.outputs,
         "files": {name: file_hash(folder / name) for name in files},
     }
     (folder / MANIFEST).write_bytes(sealed(manifest))
+
+
+def write_module(module: ModuleOp, file: Path) -> None:
+    text = StringIO()
+    Printer(text, print_debuginfo=True).print_op(module)
+    file.write_text(text.getvalue(), encoding="utf-8")
 
 
 def write_tensors(tensors: Mapping[str, torch.Tensor], file: Path) -> None:
@@ -137,7 +164,11 @@ def read_artifact(path: str | os.PathLike[str]) -> Contents:
     try:
         inputs = tuple(input_from(record) for record in manifest["inputs"])
         reference = Reference.of(read_tensors(folder / REFERENCE)) if REFERENCE in manifest["files"] else None
-        return Contents(module, weights, inputs, manifest["outputs"], reference)
+        before = read_module(folder / REFERENCE_MODULE) if REFERENCE_MODULE in manifest["files"] else None
+        known = ARCHITECTURE in manifest["files"]
+        architecture = (folder / ARCHITECTURE).read_text(encoding="utf-8") if known else None
+        target = str(manifest["target"])
+        return Contents(module, weights, inputs, manifest["outputs"], reference, target, before, architecture)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ArtifactError(f"{folder} holds no program that gnnc wrote ({error}): compile again") from None
 
@@ -185,7 +216,7 @@ def file_hash(file: Path) -> str:
 
 def read_module(file: Path) -> ModuleOp:
     context = Context()
-    for dialect in (Builtin, Func, GNN):
+    for dialect in (Builtin, Func, GNN, KERNEL, TASK):
         context.load_dialect(dialect)
     try:
         module = Parser(context, file.read_text(encoding="utf-8"), str(file)).parse_module()

@@ -111,6 +111,11 @@ class Graph:
         return self._x
 
     @property
+    def stored_x(self) -> Any:
+        """The node features as they came, a scipy CSR matrix left sparse, or None."""
+        return self._x
+
+    @property
     def num_nodes(self) -> int:
         """The number of nodes."""
         return self._num_nodes

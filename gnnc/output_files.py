@@ -106,6 +106,17 @@ def atomically(path: Path, write: Callable[[Path], None]) -> Path:
     return path
 
 
+def write_text(path: Path, text: str) -> None:
+    """Writes a report. Raises RunError if the place can't be written."""
+    if not path.parent.is_dir():
+        raise RunError(f"{path} can't be written: there is no folder {path.parent}")
+
+    def write(file: Path) -> None:
+        file.write_text(text, encoding="utf-8")
+
+    atomically(path, write)
+
+
 def read_node_list(path: Path, graph: AnyGraph) -> Any:
     """Node numbers from an .npy file, by node type from an .npz file, or from a text file with one id a line: the
     graph's own ids if it has any.

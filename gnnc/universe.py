@@ -12,4 +12,18 @@ def get_gnn() -> Dialect:
     return GNN
 
 
-GNNC_UNIVERSE = Universe(all_dialects={"gnn": get_gnn}, all_passes=get_all_passes())
+def get_kernel() -> Dialect:
+    from gnnc.dialects.kernel import KERNEL
+
+    return KERNEL
+
+
+def get_task() -> Dialect:
+    from gnnc.dialects.task import TASK
+
+    return TASK
+
+
+GNNC_UNIVERSE = Universe(
+    all_dialects={"gnn": get_gnn, "kernel": get_kernel, "task": get_task}, all_passes=get_all_passes()
+)

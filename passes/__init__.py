@@ -15,7 +15,9 @@ if __name__ != "gnnc.passes":
 
 
 PASSES = {
+    "convert-gnn-to-kernel": "ConvertGnnToKernel",
     "convert-gnn-to-loops": "ConvertGnnToLoops",
+    "convert-kernel-to-task": "ConvertKernelToTask",
     "gnn-fold-weights": "GnnFoldWeights",
     "gnn-fuse-conv": "GnnFuseConv",
     "gnn-index-convs": "GnnIndexConvs",
@@ -26,6 +28,8 @@ PASSES = {
     "gnn-sample-neighbors": "GnnSampleNeighbors",
     "gnn-split-conv-blocks": "GnnSplitConvBlocks",
     "gnn-unstack-joins": "GnnUnstackJoins",
+    "kernel-annotate-density": "KernelAnnotateDensity",
+    "kernel-partition": "KernelPartition",
 }
 """The class of each pass, which stands in the file of the pass's name."""
 

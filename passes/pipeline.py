@@ -16,12 +16,33 @@ def block_pipeline(*, cost: CostKind = "time", loads: int = 8) -> Sequence[Modul
     from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
     from gnnc.passes.gnn_fold_weights import GnnFoldWeights
-    from gnnc.passes.gnn_index_convs import GnnIndexConvs
+    from gnnc.passes.gnn_reorder_linear import GnnReorderLinear
+
+    return (
+        *raising_pipeline(),
+        GnnFoldWeights(),
+        DeadCodeElimination(),
+        GnnReorderLinear(degree=loads),
+        CommonSubexpressionElimination(),
+        CanonicalizePass(),
+        *splitting_pipeline(cost=cost, loads=loads),
+    )
+
+
+def plain_block_pipeline() -> Sequence[ModulePass]:
+    """The same with weights and linear layers as the model has them: the FPGA path folds all that is linear itself."""
+    return (*raising_pipeline(), *splitting_pipeline())
+
+
+def raising_pipeline() -> Sequence[ModulePass]:
+    """From the level `model` to the level `raised`."""
+    from xdsl.transforms.canonicalize import CanonicalizePass
+    from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
+    from xdsl.transforms.dead_code_elimination import DeadCodeElimination
+
     from gnnc.passes.gnn_prune_structure import GnnPruneStructure
     from gnnc.passes.gnn_raise_edge_sets import GnnRaiseEdgeSets
     from gnnc.passes.gnn_raise_messages import GnnRaiseMessages
-    from gnnc.passes.gnn_reorder_linear import GnnReorderLinear
-    from gnnc.passes.gnn_split_conv_blocks import GnnSplitConvBlocks
     from gnnc.passes.gnn_unstack_joins import GnnUnstackJoins
 
     return (
@@ -33,11 +54,12 @@ def block_pipeline(*, cost: CostKind = "time", loads: int = 8) -> Sequence[Modul
         CommonSubexpressionElimination(),
         GnnPruneStructure(),
         DeadCodeElimination(),
-        GnnFoldWeights(),
-        DeadCodeElimination(),
-        GnnReorderLinear(degree=loads),
-        CommonSubexpressionElimination(),
-        CanonicalizePass(),
-        GnnIndexConvs(),
-        GnnSplitConvBlocks(cost=cost, loads=loads),
     )
+
+
+def splitting_pipeline(*, cost: CostKind = "time", loads: int = 8) -> Sequence[ModulePass]:
+    """From the level `raised` to the level `blocks`."""
+    from gnnc.passes.gnn_index_convs import GnnIndexConvs
+    from gnnc.passes.gnn_split_conv_blocks import GnnSplitConvBlocks
+
+    return (GnnIndexConvs(), GnnSplitConvBlocks(cost=cost, loads=loads))

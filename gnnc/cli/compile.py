@@ -11,6 +11,8 @@ from gnnc.cli import options
 
 if TYPE_CHECKING:
     from gnnc.passes.analysis.cost_model import CostKind
+    from gnnc.passes.analysis.linear_forms import Order
+    from gnnc.passes.kernel_partition import PartitionMethod
 
 
 @click.command("compile")
@@ -18,7 +20,24 @@ if TYPE_CHECKING:
 @options.graph
 @options.node_table
 @options.weights
-@click.option("--target", default="gpu", show_default=True, help="What runs the program: gpu (a CUDA device or a CPU).")
+@click.option(
+    "--target", default="gpu", show_default=True, help="What runs the program: gpu (a CUDA device or a CPU), or fpga."
+)
+@click.option("--arch", default="u250", show_default=True, metavar="FILE", help="fpga: architecture file, or its name.")
+@click.option(
+    "--order",
+    type=click.Choice(["AH_W", "A_HW", "auto"]),
+    default="auto",
+    show_default=True,
+    help="fpga: aggregate before or after multiplying with the weight.",
+)
+@click.option(
+    "--partition",
+    type=click.Choice(["alg9", "alg9-exact", "search"]),
+    default="alg9",
+    show_default=True,
+    help="fpga: how tiles are sized.",
+)
 @options.cost
 @click.option(
     "--keep-reference", type=click.IntRange(0), default=0, metavar="N", help="Store the model's own rows for N nodes."
@@ -30,6 +49,9 @@ def command(
     node_table: Path | None,
     weights: Path | None,
     target: str,
+    arch: str,
+    order: Order,
+    partition: PartitionMethod,
     cost: CostKind,
     keep_reference: int,
     output: Path,
@@ -42,6 +64,7 @@ def command(
     \b
     gnnc compile model.py:build --weights weights.pt --graph cora.npz -o cora.gnnc
     gnnc compile model.py:build -w weights.pt -g edges.csv --node-table nodes.csv -o out.gnnc --keep-reference 100
+    gnnc compile model.py:build -w weights.pt -g cora.npz --target fpga --partition search -o cora.gnnc
     """
     from gnnc.api import compile as compile_model
     from gnnc.artifact import check_target
@@ -49,6 +72,15 @@ def command(
 
     check_target(output)
     graph = options.read_graph(graph_path, node_table)
-    program = compile_model(load_model(model, weights), graph, target, cost=cost, keep_reference=keep_reference)
+    program = compile_model(
+        load_model(model, weights),
+        graph,
+        target,
+        cost=cost,
+        keep_reference=keep_reference,
+        arch=arch,
+        order=order,
+        partition=partition,
+    )
     program.save(output)
     click.echo(f"{output}: compiled for {len(program.inputs)} inputs, {len(program.weights)} weights")

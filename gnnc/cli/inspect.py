@@ -15,20 +15,27 @@ from gnnc.cli import options
 @click.option("--ir", is_flag=True, help="Print the module itself.")
 @options.json
 def command(artifact: Path, ir: bool, as_json: bool) -> None:
-    """Show what an artifact takes, computes and returns.
+    """Show what an artifact takes, computes and returns; of a task stream, its disassembly.
 
     \b
     gnnc inspect cora.gnnc
     gnnc inspect cora.gnnc --ir
+    gnnc inspect fpga.gnnc/stream.bin
     """
+    if artifact.suffix == ".bin":
+        click.echo(disassembly(artifact, as_json=as_json))
+        return
     from gnnc.api import load
-    from gnnc.artifact import input_record
+    from gnnc.artifact import STREAM, input_record
     from gnnc.explanation import explain_module
     from gnnc.outputs import output_names
 
     program = load(artifact)
     if ir:
         click.echo(str(program.module))
+        return
+    if (artifact / STREAM).is_file():
+        click.echo(disassembly(artifact / STREAM, as_json=as_json))
         return
     explanation = explain_module(program.module)
     if as_json:
@@ -49,3 +56,16 @@ def command(artifact: Path, ir: bool, as_json: bool) -> None:
     numbers = sum(tensor.numel() for tensor in program.weights.values())
     click.echo(f"Weights: {len(program.weights)}, {numbers:,} numbers\n")
     click.echo(explanation.as_text())
+
+
+def disassembly(stream: Path, *, as_json: bool) -> str:
+    """A task stream in words, or as JSON."""
+    from gnnc.errors import ArtifactError
+    from gnnc.targets.fpga.stream import description
+    from gnnc.targets.fpga.stream.reader import StreamError, read_stream
+
+    try:
+        contents = read_stream(stream)
+    except StreamError as error:
+        raise ArtifactError(f"{stream} is no task stream that can be used ({error}): compile again") from None
+    return json.dumps(description.as_json(contents), indent=1) if as_json else description.as_text(contents)

@@ -15,7 +15,7 @@ import click
 from gnnc import __version__
 from gnnc.errors import GnncError
 
-COMMANDS = ("compile", "run", "verify", "inspect", "explain")
+COMMANDS = ("compile", "run", "verify", "inspect", "explain", "simulate")
 
 
 class Commands(click.Group):
@@ -43,6 +43,7 @@ def gnnc() -> None:
     gnnc compile model.py:build --weights weights.pt --graph graph.npz -o out.gnnc
     gnnc run out.gnnc --graph graph.npz -o embeddings.npy
     gnnc verify out.gnnc --graph graph.npz --model model.py:build --weights weights.pt
+    gnnc simulate fpga.gnnc --graph graph.npz
     """
 
 

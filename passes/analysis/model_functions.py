@@ -11,6 +11,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 STRUCTURE, FORWARD = "structure", "forward"
 NAME, PLACE = "gnn.name", "gnn.structure"
+WEIGHTS, WEIGHT_PLACE = "weights", "kernel.weight"  # from the level of kernels on
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,11 @@ def model_functions(module: ModuleOp) -> ModelFunctions:
     if missing:
         raise PassFailedException(f"the module has no func.func @{missing[0]}")
     return ModelFunctions(functions[STRUCTURE], functions[FORWARD])
+
+
+def has_weights_function(module: ModuleOp) -> bool:
+    """Whether a module has a function that prepares weights, as at the level of kernels and below."""
+    return any(isinstance(op, FuncOp) and op.sym_name.data == WEIGHTS for op in module.ops)
 
 
 def returned(function: FuncOp) -> ReturnOp:

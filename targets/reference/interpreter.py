@@ -62,6 +62,7 @@ from gnnc.targets.aggregations import Neighborhoods, aggregation_of
 from gnnc.targets.edge_origins import Part
 from gnnc.targets.edge_sets import EdgeSet, aggregate, edge_softmax, reduce_rows
 from gnnc.targets.neighbor_sampling import draw, sample_of
+from gnnc.targets.reference.kernel_functions import KernelFunctions
 from gnnc.targets.torch_functions import constant, filled, function_of, rowwise_operations
 
 Values = tuple[Any, ...]
@@ -284,6 +285,7 @@ def run_function(
     interpreter = Interpreter(module)
     interpreter.register_implementations(FuncFunctions())
     interpreter.register_implementations(functions)
+    interpreter.register_implementations(KernelFunctions())
     function = next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == name)
     functions.note_sizes(function.body.block.args, arguments)
     with torch.no_grad():

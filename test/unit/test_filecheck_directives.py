@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from gnnc.dialects.gnn import GNN
+from gnnc.universe import GNNC_UNIVERSE
 
 ROOT = Path(__file__).parents[2]
 FILECHECK = ROOT / "test" / "filecheck"
-GNN_FILECHECK = FILECHECK / "dialects" / "gnn"
+DIALECTS = {name: factory() for name, factory in GNNC_UNIVERSE.all_dialects.items()}
+OPERATIONS = [(name, operation.name) for name, dialect in DIALECTS.items() for operation in dialect.operations]
 
 # what is meant as a directive: an upper-case word with a colon, CHECK without one, check or run in any case with one
 MEANT = re.compile(r"//\s*([A-Z]{2,}\S*?:|CHECK\S*|(?i:check|run)[-\w]*\s*:)")
@@ -99,14 +100,17 @@ def test_every_invalid_case_has_a_check(path: Path) -> None:
     assert all(CHECK.search(case) for case in path.read_text().split("// -----"))
 
 
-@pytest.mark.parametrize("name", [operation.name for operation in GNN.operations])
-def test_operation_is_in_a_filecheck_test(name: str) -> None:
+@pytest.mark.parametrize(("dialect", "name"), OPERATIONS)
+def test_operation_is_in_a_filecheck_test(dialect: str, name: str) -> None:
     use = re.compile(rf"(?<![\w.]){re.escape(name)}(?![\w.])")
-    tests = [path for path in paths(GNN_FILECHECK) if not path.stem.endswith("_invalid")]
+    tests = [path for path in paths(FILECHECK / "dialects" / dialect) if not path.stem.endswith("_invalid")]
     assert any(use.search(CHECK.sub("", path.read_text())) for path in tests)
 
 
-@pytest.mark.parametrize("message", list(exception_messages(ROOT / "dialects" / "gnn")))
-def test_message_is_in_a_filecheck_test(message: str) -> None:
-    checks = [check for path in paths(GNN_FILECHECK, "*_invalid.mlir") for check in CHECK.findall(path.read_text())]
+@pytest.mark.parametrize(
+    ("dialect", "message"), [(name, m) for name in DIALECTS for m in exception_messages(ROOT / "dialects" / name)]
+)
+def test_message_is_in_a_filecheck_test(dialect: str, message: str) -> None:
+    tests = paths(FILECHECK / "dialects" / dialect, "*_invalid.mlir")
+    checks = [check for path in tests for check in CHECK.findall(path.read_text())]
     assert any(re.fullmatch(message, check) for check in checks)

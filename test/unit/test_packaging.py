@@ -49,7 +49,13 @@ def test_wheel_holds_every_module(tmp_path: Path) -> None:
     assert wheel.name == f"gnnc-{gnnc.__version__}-py3-none-any.whl"
     with zipfile.ZipFile(wheel) as archive:
         held = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert held == {*source_files().values(), "gnnc/py.typed"}
+    assert held == {*source_files().values(), *data_files(), "gnnc/py.typed"}
+
+
+def data_files() -> set[str]:
+    """What the FPGA target ships beside its modules: architecture files and the firmware."""
+    found = [file for end in ("toml", "c", "h") for file in (ROOT / "targets").rglob(f"*.{end}")]
+    return {f"gnnc/{file.relative_to(ROOT).as_posix()}" for file in found}
 
 
 @pytest.mark.parametrize("folder", ["dialects", "passes", "targets"])

@@ -36,6 +36,9 @@ def test_the_commands_from_files_to_files_work() -> None:
         "verify",
         "inspect",
         "explain",
+        "compile",
+        "inspect",
+        "simulate",
     ]
     for command in commands:
         arguments = [sys.executable, "-m", "gnnc.cli.main", *shlex.split(command)[1:]]

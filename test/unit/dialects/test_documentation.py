@@ -6,10 +6,11 @@ from xdsl.dialects.builtin import Builtin
 from xdsl.ir import Attribute, Operation
 from xdsl.parser import Parser
 
-from gnnc.dialects.gnn import GNN
+from gnnc.universe import GNNC_UNIVERSE
 
-OPERATIONS = list(GNN.operations)
-ATTRIBUTES = list(GNN.attributes)
+DIALECTS = [factory() for factory in GNNC_UNIVERSE.all_dialects.values()]
+OPERATIONS = [operation for dialect in DIALECTS for operation in dialect.operations]
+ATTRIBUTES = [attribute for dialect in DIALECTS for attribute in dialect.attributes]
 EXAMPLE = re.compile(r"```mlir\n(.*?)```", re.DOTALL)
 EXAMPLES = [(op, example) for op in OPERATIONS for example in EXAMPLE.findall(op.__doc__ or "")]
 
@@ -25,6 +26,7 @@ def test_has_documentation(definition: type[Operation] | type[Attribute]) -> Non
 def test_example_parses(operation: type[Operation], example: str) -> None:
     context = Context()
     context.load_dialect(Builtin)
-    context.load_dialect(GNN)
+    for dialect in DIALECTS:
+        context.load_dialect(dialect)
     # operands that the example doesn't define are forward references to the parser
     assert isinstance(Parser(context, example).parse_operation(), operation)

@@ -1,0 +1,237 @@
+"""The tables of docs/fpga-results.md, from the results of benchmarks.dynasparse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import exp, log
+from typing import Any
+
+Result = dict[str, Any]
+Ratio = Callable[[Result], float]
+
+
+def geometric(values: Sequence[float]) -> float:
+    return exp(sum(log(value) for value in values) / len(values)) if values else float("nan")
+
+
+def arithmetic(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else float("nan")
+
+
+def cycles(result: Result, run: str) -> float:
+    return result["runs"][run]["cycles"]
+
+
+def computing(result: Result, run: str) -> float:
+    return result["runs"][run]["compute_cycles"]
+
+
+def tables(results: Sequence[Result]) -> str:
+    """The whole page."""
+    failed = [r for r in results if "failed" in r]
+    good = [r for r in results if "failed" not in r]
+    plain = [r for r in good if not r["pruned"]]
+    parts = [
+        HEAD,
+        "## Every case, weights as trained",
+        case_table(plain),
+        "## What holds over all of them",
+        means_table(good),
+        "## Speed-up of the dynamic mapping over the static ones",
+        speedup_table(plain),
+        "## Pruned weights",
+        pruned_table(good),
+        "## Preprocessing, transfer, and CPUs",
+        machine_table(plain),
+        "## Runtime overhead",
+        overhead_table(plain),
+    ]
+    if failed:
+        parts += ["## Failed", "\n".join(f"- {r['graph']} {r['model']} {r['order']}: {r['failed']}" for r in failed)]
+    return "\n\n".join(parts) + "\n"
+
+
+HEAD = """# The FPGA target in figures
+
+**Uncalibrated: no RTL, no board.** Every cycle here comes from the model that [fpga.md](fpga.md) describes, with the
+assumed figures of `targets/fpga/architectures/u250.toml`. Outputs of every run were compared with the reference before
+anything counted. Generated, don't edit:
+
+```
+python -m benchmarks.dynasparse FOLDER --prune 0 -o results.jsonl
+python -m benchmarks.dynasparse FOLDER --graph citeseer cora pubmed --prune 50 70 90 95 -o results.jsonl
+python -m benchmarks.dynasparse --tables results.jsonl > docs/fpga-results.md
+```
+
+Flickr and Reddit are synthetic, with the published counts times the scale that is named; GraphSAGE has 64 hidden
+features on the small graphs, as its trained weights have. `literal` is the paper's algorithms as they read, with
+partition sizes by its Algorithm 9; `resident` keeps operands of up to 1 MiB on chip; `ours` is lean loads with the
+partition sizes of a search, on small graphs in the fastest order of the nodes, too. Loads and the Analyzer's time are
+charged everywhere unless a table says otherwise. The floor is the larger of compulsory bytes over bandwidth and compute
+over cores. A ratio below 1 against it means that intermediate values stayed on chip which the floor counts as moved."""
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join([*lines, *("| " + " | ".join(str(cell) for cell in row) + " |" for row in rows)])
+
+
+def name(result: Result) -> str:
+    scale = f" x{result['scale']:g}" if result["scale"] != 1 else ""
+    return f"{result['graph']}{scale}"
+
+
+def case_table(results: Sequence[Result]) -> str:
+    rows = [
+        (
+            name(r),
+            r["model"],
+            r["order"],
+            f"{r['n1']}, {r['n2']}",
+            f"{cycles(r, 'literal dynamic'):,}",
+            f"{cycles(r, 'resident dynamic'):,}",
+            f"{cycles(r, 'ours'):,}",
+            f"{r['runs']['ours']['n1']}, {r['runs']['ours']['n2']}, {r['reorder']}",
+            f"{cycles(r, 'literal dynamic') / cycles(r, 'ours'):.1f}",
+            f"{cycles(r, 'resident dynamic') / cycles(r, 'ours'):.1f}",
+            f"{cycles(r, 'ours') / r['runs']['ours']['floor']:.2f}",
+        )
+        for r in results
+    ]
+    head = ["graph", "model", "order", "N1, N2", "literal", "resident", "ours", "ours with", "literal / ours"]
+    return table([*head, "resident / ours", "ours / floor"], rows)
+
+
+MEANS: dict[str, Ratio] = {
+    "literal / ours": lambda r: cycles(r, "literal dynamic") / cycles(r, "ours"),
+    "resident / ours": lambda r: cycles(r, "resident dynamic") / cycles(r, "ours"),
+    "literal / ours, S2 (no decisions to take)": lambda r: cycles(r, "literal s2") / cycles(r, "ours"),
+    "resident / ours, S2 (no decisions to take)": lambda r: cycles(r, "resident s2") / cycles(r, "ours"),
+    "ours / floor": lambda r: cycles(r, "ours") / r["runs"]["ours"]["floor"],
+}
+
+
+def means_table(results: Sequence[Result]) -> str:
+    rows: list[Sequence[object]] = []
+    for label, ratio in MEANS.items():
+        values = [ratio(r) for r in results]
+        rows.append(
+            (
+                label,
+                len(values),
+                f"{geometric(values):.2f}",
+                f"{arithmetic(values):.2f}",
+                f"{min(values):.2f}",
+                f"{max(values):.2f}",
+            )
+        )
+    return table(["ratio of cycles", "cases", "geometric mean", "arithmetic mean", "least", "most"], rows)
+
+
+SPEEDUPS: dict[str, tuple[Ratio, Ratio]] = {
+    "compute alone": (
+        lambda r: computing(r, "literal s1") / computing(r, "literal dynamic"),
+        lambda r: computing(r, "literal s2") / computing(r, "literal dynamic"),
+    ),
+    "compute alone, static mappings skip no empty pair": (
+        lambda r: r["no skipping"]["s1"] / computing(r, "literal dynamic"),
+        lambda r: r["no skipping"]["s2"] / computing(r, "literal dynamic"),
+    ),
+    "makespan, literal loads": (
+        lambda r: cycles(r, "literal s1") / cycles(r, "literal dynamic"),
+        lambda r: cycles(r, "literal s2") / cycles(r, "literal dynamic"),
+    ),
+    "makespan, resident loads": (
+        lambda r: cycles(r, "resident s1") / cycles(r, "resident dynamic"),
+        lambda r: cycles(r, "resident s2") / cycles(r, "resident dynamic"),
+    ),
+    "makespan, lean loads": (
+        lambda r: cycles(r, "lean s1") / cycles(r, "lean dynamic"),
+        lambda r: cycles(r, "lean s2") / cycles(r, "lean dynamic"),
+    ),
+}
+
+
+def speedup_table(results: Sequence[Result]) -> str:
+    rows: list[Sequence[object]] = []
+    for label, ratios in SPEEDUPS.items():
+        for order in ("AH_W", "A_HW"):
+            chosen = [r for r in results if r["order"] == order]
+            cells: list[str] = []
+            for ratio in ratios:
+                values = [ratio(r) for r in chosen]
+                cells.append(f"{geometric(values):.2f} / {arithmetic(values):.2f}")
+            rows.append((label, order, *cells))
+    head = table(["what", "order", "SO-S1, geometric / arithmetic mean", "SO-S2"], rows)
+    each = table(
+        ["graph", "model", "order", "S1", "S2", "Dynamic", "SO-S1", "SO-S2"],
+        [
+            (
+                name(r),
+                r["model"],
+                r["order"],
+                *(f"{computing(r, f'literal {m}'):,.1f}" for m in ("s1", "s2", "dynamic")),
+                f"{computing(r, 'literal s1') / computing(r, 'literal dynamic'):.2f}",
+                f"{computing(r, 'literal s2') / computing(r, 'literal dynamic'):.2f}",
+            )
+            for r in results
+        ],
+    )
+    return f"{head}\n\nCompute cycles alone, empty pairs skipped by all:\n\n{each}"
+
+
+def pruned_table(results: Sequence[Result]) -> str:
+    rows: list[Sequence[object]] = []
+    for pruned in sorted({r["pruned"] for r in results}):
+        chosen = [r for r in results if r["pruned"] == pruned and r["graph"] in ("citeseer", "cora", "pubmed")]
+        ratios = [SPEEDUPS["compute alone"][side] for side in (0, 1)]
+        means = [geometric([ratio(r) for r in chosen]) for ratio in ratios]
+        ours = geometric([cycles(r, "ours") for r in chosen])
+        dynamic = geometric([computing(r, "literal dynamic") for r in chosen])
+        rows.append((f"{pruned}%", len(chosen), *(f"{m:.2f}" for m in means), f"{dynamic:,.0f}", f"{ours:,.0f}"))
+    head = ["weights at zero", "cases", "SO-S1, compute", "SO-S2, compute", "compute, Dynamic", "makespan, ours"]
+    return "Geometric means over CiteSeer, Cora and PubMed.\n\n" + table(head, rows)
+
+
+def machine_table(results: Sequence[Result]) -> str:
+    rows: list[Sequence[object]] = []
+    for r in results:
+        if "preprocessing" not in r:
+            continue
+        p, seconds = r["preprocessing"], r.get("seconds") or {}
+        cpu = [f"{1000 * seconds[key]:,.1f}" if key in seconds else "-" for key in ("pyg", "gnnc")]
+        rows.append(
+            (
+                name(r),
+                r["model"],
+                r["order"],
+                f"{p['seconds']:.2f}",
+                f"{p['bytes'] / 1e6:,.1f}",
+                f"{p['transfer_milliseconds']:.2f}",
+                f"{r['runs']['ours']['milliseconds']:.3f}",
+                *cpu,
+            )
+        )
+    head = ["graph", "model", "order", "stream, s", "stream, MB", "PCIe, ms", "ours, ms", "PyG on this CPU, ms"]
+    text = (
+        "CPU times are of a shared two-core machine: orders of magnitude. NELL's features don't fit it when dense.\n\n"
+    )
+    return text + table([*head, "gnnc's executor, ms"], rows)
+
+
+def overhead_table(results: Sequence[Result]) -> str:
+    rows = [
+        (
+            name(r),
+            r["model"],
+            r["order"],
+            *(
+                f"{r['runs'][run]['decisions']:,}; {r['runs'][run]['analyzer_cycles']:,.0f}; "
+                f"{100 * r['runs'][run]['exposed_cycles'] / max(1, r['runs'][run]['cycles']):.0f}%"
+                for run in ("literal dynamic", "ours")
+            ),
+        )
+        for r in results
+    ]
+    text = "Decisions; cycles that they take; the share of the makespan in which cores waited for them.\n\n"
+    return text + table(["graph", "model", "order", "literal", "ours"], rows)

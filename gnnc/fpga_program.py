@@ -1,0 +1,332 @@
+"""A model compiled for the FPGA accelerator: its task stream, and its simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+import numpy as np
+import torch
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.transforms.dead_code_elimination import DeadCodeElimination
+from xdsl.utils.exceptions import PassFailedException
+
+from gnnc.artifact import Contents, write_artifact
+from gnnc.errors import GnncError, RunError, UnsupportedModelError
+from gnnc.frontend.inputs import ModelInput
+from gnnc.frontend.lower import LoweredModel, lower_model
+from gnnc.graph import Graph
+from gnnc.output_rows import OutputRows
+from gnnc.outputs import OutputStructure, output_names
+from gnnc.passes.analysis.linear_forms import Order
+from gnnc.passes.analysis.model_functions import model_functions, returned
+from gnnc.passes.convert_gnn_to_kernel import ConvertGnnToKernel
+from gnnc.passes.convert_kernel_to_task import ConvertKernelToTask
+from gnnc.passes.kernel_annotate_density import UNKNOWN, KernelAnnotateDensity
+from gnnc.passes.kernel_partition import KernelPartition, PartitionMethod
+from gnnc.passes.pipeline import plain_block_pipeline
+from gnnc.program import Program, all_rows, checked_input
+from gnnc.targets.fpga.architecture import DEFAULT, Architecture, ArchitectureError, load_architecture
+from gnnc.targets.fpga.matrices import Matrix, is_sparse, nonzero_count
+from gnnc.targets.fpga.plan import Plan, read_plan
+from gnnc.targets.fpga.reference import reference_outputs
+from gnnc.targets.fpga.reordering import REORDERINGS, Reordering, permuted, restored
+from gnnc.targets.fpga.search import best_partition
+from gnnc.targets.fpga.simulator import Setting, Simulation, simulate
+from gnnc.targets.fpga.stream.reader import read_stream
+from gnnc.targets.fpga.stream.writer import write_stream
+from gnnc.targets.fpga.values import Numbers
+from gnnc.verification import DEFAULT_TOLERANCE, Verification, compare
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gnnc.graph import AnyGraph, GraphLike
+
+
+@dataclass(frozen=True)
+class CheckedSimulation:
+    """A simulation, how its outputs compare with the reference, and those outputs in the graph's own order of nodes.
+
+    `reorder` is the order that was simulated; `auto` is gone from it.
+    """
+
+    simulation: Simulation
+    verification: Verification
+    outputs: list[NDArray[np.float32]]
+    reorder: Reordering
+
+
+class FpgaProgram(Program):
+    """A model compiled for the accelerator and one graph: `module` is at the level of tasks, `reference_module` what it
+    was before it became kernels. `run` refuses: nothing here is an accelerator; `simulate` computes the same numbers
+    and counts what they take.
+    """
+
+    def __init__(
+        self,
+        module: ModuleOp,
+        weights: Mapping[str, torch.Tensor],
+        inputs: tuple[ModelInput, ...],
+        outputs: OutputStructure,
+        *,
+        reference_module: ModuleOp,
+        architecture: Architecture,
+        graph: AnyGraph | None = None,
+        model: torch.nn.Module | None = None,
+    ):
+        self.module = module
+        self.weights = weights
+        self.inputs = inputs
+        self.outputs = outputs
+        self.reference_module = reference_module
+        self.architecture = architecture
+        self.graph = graph
+        self.model = model
+        self.reference = None
+        self.plan = read_plan(module)
+
+    def run(self, *_: Any, **__: Any) -> NoReturn:
+        """Refuses: there is no accelerator here to run on."""
+        raise RunError("the program is for the FPGA target, which gnnc can only simulate: use gnnc simulate")
+
+    def verify(self, *_: Any, **__: Any) -> NoReturn:
+        """Refuses: simulations compare themselves with the model's IR on every run."""
+        raise RunError("the program is for the FPGA target: gnnc simulate compares every run with the reference")
+
+    def keep_reference(self, count: int) -> None:
+        """Refuses: the artifact holds the model's IR to compare with."""
+        raise RunError("--keep-reference is for the target gpu: an FPGA artifact holds the model's IR to compare with")
+
+    def simulate(
+        self,
+        graph: GraphLike | None = None,
+        *,
+        setting: Setting | None = None,
+        reorder: Reordering | Literal["auto"] = "none",
+    ) -> CheckedSimulation:
+        """Simulates the program on the graph that it was compiled for and compares the outputs with the reference.
+
+        `reorder` renumbers the nodes first; `auto` tries every order, the graph's own too, and keeps the fastest.
+        Raises RunError if it is another graph.
+        """
+        used = self.graph_for(graph)
+        self.check_nodes(used)
+        methods = REORDERINGS if reorder == "auto" else (reorder,)
+        runs = [self.simulate_once(used, setting or Setting(), method) for method in methods]
+        fastest = min(runs, key=lambda run: run[0].cycles)
+        simulation, outputs, method = fastest
+        return CheckedSimulation(simulation, self.compared(used, outputs), outputs, method)
+
+    def simulate_once(
+        self, graph: Graph, setting: Setting, reorder: Reordering
+    ) -> tuple[Simulation, list[NDArray[np.float32]], Reordering]:
+        """A simulation in one order of the nodes, and its outputs in the graph's own."""
+        order = permuted(reorder, *self.edges_of(graph), graph.num_nodes)
+        simulation = simulate(self.numbers(graph, order), self.plan, self.architecture, setting)
+        return simulation, [restored(output, order) for output in simulation.outputs], reorder
+
+    def graph_for(self, graph: GraphLike | None) -> Graph:
+        """The graph to simulate on. Raises RunError if there is none, or one with several types of nodes."""
+        used = super().graph_for(graph)
+        if not isinstance(used, Graph):
+            raise RunError("the program is for graphs with one type of nodes and edges: give such a graph")
+        return used
+
+    def check_nodes(self, graph: Graph) -> None:
+        if graph.num_nodes != self.plan.nodes:
+            raise RunError(
+                f"the stream is of a graph of {self.plan.nodes} nodes, this one has {graph.num_nodes}: compile again"
+            )
+
+    def edges_of(self, graph: Graph) -> tuple[Any, Any]:
+        """Sources and targets."""
+        edges = np.asarray(graph.edge_index)
+        return edges[0], edges[1]
+
+    def numbers(self, graph: Graph, order: Any | None = None) -> Numbers:
+        """What the graph puts into the operands, its nodes renumbered if an order is given."""
+        features, edges = self.given(graph)
+        if order is not None:
+            rank = np.empty_like(order)
+            rank[order] = np.arange(len(order))
+            features = {name: matrix[order] for name, matrix in features.items()}
+            edges = {
+                name: torch.as_tensor(rank)[tensor.long()] if name == "edge_index" else tensor
+                for name, tensor in edges.items()
+            }
+        return Numbers(self.module, self.plan, self.weights, features, edges)
+
+    def given(self, graph: Graph) -> tuple[dict[str, Matrix], dict[str, torch.Tensor]]:
+        """The features, sparse ones left so, and the inputs on edges, by the graph's names."""
+        features: dict[str, Matrix] = {}
+        edges: dict[str, torch.Tensor] = {}
+        for expected in self.inputs:
+            if expected.key == "x" and is_csr(graph.stored_x):
+                check_width(expected, graph.stored_x)
+                features["x"] = graph.stored_x
+                continue
+            # not through graph.attributes, which would make sparse features dense
+            value = getattr(graph, expected.key, None)
+            if value is None:
+                raise RunError(f"the graph has no {expected.key}, which the program takes: add it to the graph")
+            tensor = checked_input(expected, value, graph.node_counts)
+            if expected.is_feature:
+                features[expected.key] = tensor.numpy()
+            else:
+                edges[expected.key] = tensor
+        return features, edges
+
+    def compared(self, graph: Graph, outputs: list[NDArray[np.float32]]) -> Verification:
+        """The outputs beside those of the reference module, which never saw kernels or tiles."""
+        features, edges = self.given(graph)
+        expected = reference_outputs(
+            self.reference_module, self.weights, features, edges, lambda: self.numbers(graph), graph.node_counts
+        )
+        types = [value.type for value in returned(model_functions(self.module).forward).arguments]
+        tensors = [torch.from_numpy(np.ascontiguousarray(output)) for output in outputs]
+        rows = [OutputRows.of_type(type_) for type_ in types]
+        names, ids = output_names(self.outputs), all_rows(rows, tensors)
+        return compare(names, tensors, expected, rows, ids, DEFAULT_TOLERANCE)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the program as an artifact, with its task stream. The program must know its graph."""
+        graph = self.graph_for(None)
+        write_artifact(
+            Contents(
+                self.module,
+                self.weights,
+                self.inputs,
+                self.outputs,
+                None,
+                "fpga",
+                self.reference_module,
+                self.architecture.text,
+                lambda file: self.write_stream(file, graph),
+            ),
+            path,
+        )
+
+    def write_stream(self, file: Path, graph: Graph) -> None:
+        """Writes the task stream of a graph."""
+        numbers = self.numbers(graph)
+        known = [place for place, o in enumerate(self.plan.operands) if o.role != "intermediate"]
+        self.write_matrices(file, {place: numbers.matrix(place) for place in known})
+
+    def write_matrices(self, file: Path, matrices: Mapping[int, Matrix]) -> None:
+        """Writes the task stream from the operands that are known before a run, and reads it back to be sure of it."""
+        write_stream(file, self.plan, self.architecture, matrices)
+        read_stream(file)
+
+    def repartitioned(self, n1: int, n2: int) -> FpgaProgram:
+        """The same program, to be simulated with other partition sizes."""
+        program = copy(self)
+        program.plan = self.plan.repartitioned(n1, n2)
+        return program
+
+
+def is_csr(x: Any) -> bool:
+    return x is not None and not isinstance(x, np.ndarray | torch.Tensor) and is_sparse(x)
+
+
+def check_width(expected: ModelInput, x: Any) -> None:
+    if tuple(x.shape[1:]) != expected.row_shape:
+        raise RunError(f"x has {x.shape[1]} columns, the program was compiled for {expected.row_shape[0]}")
+
+
+def stand_in(graph: Graph) -> Graph:
+    """A graph of one node with the same inputs, if the features are sparse and would be made dense."""
+    if not is_csr(graph.stored_x):
+        return graph
+    x = np.zeros((1, graph.stored_x.shape[1]), graph.stored_x.dtype)
+    return Graph(edge_index=np.zeros((2, 1), np.int64), x=x)
+
+
+def compile_for_fpga(
+    model: torch.nn.Module,
+    graph: Graph,
+    *,
+    arch: str | PathLike[str] = DEFAULT,
+    order: Order = "auto",
+    partition: PartitionMethod = "alg9",
+) -> FpgaProgram:
+    """Compiles a model, in evaluation mode already, for a graph and an accelerator.
+
+    `order` auto compiles both orders of products and keeps the one that is simulated to be faster.
+    """
+    try:
+        architecture = load_architecture(arch if isinstance(arch, str) else Path(arch))
+    except ArchitectureError as error:
+        raise GnncError(str(error)) from None
+    lowered = lower_model(model, stand_in(graph))
+    run_passes(lowered.module, plain_block_pipeline())
+    orders: list[Order] = ["AH_W", "A_HW"] if order == "auto" else [order]
+    programs = [program_for(lowered, graph, model, architecture, one, partition) for one in orders]
+    if len(programs) == 1 or str(programs[0].module) == str(programs[1].module):
+        return programs[0]
+    setting = Setting(loads="lean")
+    cycles = [simulate(p.numbers(graph), p.plan, architecture, setting).cycles for p in programs]
+    return programs[cycles.index(min(cycles))]
+
+
+def program_for(
+    lowered: LoweredModel,
+    graph: Graph,
+    model: torch.nn.Module,
+    architecture: Architecture,
+    order: Order,
+    partition: PartitionMethod,
+) -> FpgaProgram:
+    """The program for one order of products."""
+    module, nodes = lowered.module.clone(), graph.num_nodes
+    limits = {"nodes": nodes, "p_sys": architecture.p_sys, "cores": architecture.cores, "n_max": architecture.n_max}
+    try:
+        run_passes(module, [ConvertGnnToKernel(order), DeadCodeElimination()])
+    except PassFailedException as error:
+        raise UnsupportedModelError(str(error)) from None
+    tasks = ConvertKernelToTask(nodes=nodes, result_buffer_bytes=architecture.result_buffer_bytes)
+
+    def program(scheme: KernelPartition) -> FpgaProgram:
+        partitioned = module.clone()
+        run_passes(partitioned, [scheme, tasks])
+        return FpgaProgram(
+            partitioned,
+            lowered.weights,
+            lowered.inputs,
+            lowered.outputs,
+            reference_module=lowered.module,
+            architecture=architecture,
+            graph=graph,
+            model=model,
+        )
+
+    first = program(KernelPartition(**limits, method="alg9" if partition == "search" else partition))
+    numbers = first.numbers(graph)
+    run_passes(module, [KernelAnnotateDensity(nodes, nonzeros_of_arguments(module, first.plan, numbers))])
+    if partition == "search":
+        n1, n2 = best_partition(numbers, first.plan, architecture)
+        return program(KernelPartition(**limits, method="search", n1=n1, n2=n2))
+    return program(KernelPartition(**limits, method=partition))
+
+
+def nonzeros_of_arguments(module: ModuleOp, plan: Plan, numbers: Numbers) -> tuple[int, ...]:
+    """The nonzeros of each argument of @forward that a kernel takes, -1 of others."""
+    arguments = numbers.functions.forward.body.block.args
+    places = {value: place for place, value in enumerate(plan.values)}
+    return tuple(
+        nonzero_count(numbers.matrix(places[argument])) if argument in places else UNKNOWN for argument in arguments
+    )
+
+
+def run_passes(module: ModuleOp, passes: Any) -> None:
+    context = Context()
+    for one in passes:
+        assert isinstance(one, ModulePass)
+        one.apply(context, module)
+    module.verify()

@@ -1,0 +1,155 @@
+"""The FPGA target from the command line, and what bad input gets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import gnnc
+from gnnc.cli.main import main
+
+CLUB = Path(__file__).resolve().parents[3] / "examples" / "club"
+MODEL = f"{CLUB}/model.py:build"
+COMPILE = ("compile", MODEL, "--weights", CLUB / "weights.pt", "--graph", CLUB, "--target", "fpga")
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.chdir(tmp_path)
+
+    def run_command(*arguments: object) -> tuple[int, str, str]:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return int(ended.value.code or 0), captured.out, captured.err
+
+    return run_command
+
+
+@pytest.fixture(scope="module")
+def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("fpga") / "club.gnnc"
+    with pytest.raises(SystemExit) as ended:
+        main([str(a) for a in (*COMPILE, "--partition", "search", "-o", path)])
+    assert not ended.value.code
+    return path
+
+
+def expected() -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    from gnnc.model_files import load_model
+
+    graph = gnnc.Graph.load(CLUB)
+    with torch.no_grad():
+        model = load_model(MODEL, CLUB / "weights.pt")
+        return model(torch.as_tensor(graph.x), torch.as_tensor(graph.edge_index)).numpy()
+
+
+def test_artifact(artifact: Path) -> None:
+    files = {"module.mlir", "weights.safetensors", "manifest.json", "stream.bin", "reference.mlir", "architecture.toml"}
+    assert {file.name for file in artifact.iterdir()} == files
+    assert "task.range" in (artifact / "module.mlir").read_text()
+    assert "gnn.conv_block" in (artifact / "reference.mlir").read_text()
+
+
+@pytest.mark.parametrize("loads", ["literal", "resident", "lean"])
+def test_simulate(loads: str, run: Run, artifact: Path) -> None:
+    code, out, err = run("simulate", artifact, "-g", CLUB, "--loads", loads, "--json", "-o", "scores.npy")
+    assert (code, err) == (0, "")
+    result = json.loads(out)
+    assert result["status"] == "uncalibrated: no RTL, no board"
+    assert {"n1", "n2", "cycles", "compute_cycles", "bytes", "bounds", "kernels"} <= set(result)
+    assert all(result["cycles"] >= bound for bound in result["bounds"].values())
+    assert result["error"] <= 1e-4
+    theirs = expected()
+    assert np.abs(np.load("scores.npy") - theirs).max() <= 1e-4 * np.abs(theirs).max()
+
+
+def test_reports(run: Run, artifact: Path) -> None:
+    code, out, err = run(
+        "simulate", artifact, "-g", CLUB, "--reorder", "auto", "--report", "r.html", "--trace", "t.json"
+    )
+    assert (code, err) == (0, "")
+    assert "uncalibrated" in out
+    page = Path("r.html").read_text()
+    assert "<b>uncalibrated: no RTL, no board</b>" in page
+    assert page.count("<svg") > 5
+    assert "<script" not in page
+    events = json.loads(Path("t.json").read_text())["traceEvents"]
+    assert {event["ph"] for event in events} == {"M", "X", "i"}
+    assert all(event["dur"] >= 0 for event in events if event["ph"] == "X")
+
+
+def test_inspect(run: Run, artifact: Path) -> None:
+    code, out, err = run("inspect", artifact / "stream.bin")
+    assert (code, err) == (0, "")
+    assert out.startswith("task stream 1.0, 34 nodes, ")
+    assert run("inspect", artifact) == (0, out, "")
+    code, out, _ = run("inspect", artifact / "stream.bin", "--json")
+    assert code == 0
+    assert json.loads(out)["nodes"] == 34
+
+
+def test_damaged_stream_is_refused(run: Run, artifact: Path) -> None:
+    data = bytearray((artifact / "stream.bin").read_bytes())
+    data[300] ^= 1
+    Path("stream.bin").write_bytes(data)
+    code, out, err = run("inspect", "stream.bin")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: stream.bin is no task stream that can be used (byte ")
+    assert err.count("\n") == 1
+    assert run("inspect", "missing.bin")[0] == 2
+
+
+def test_run_and_verify_point_to_simulate(run: Run, artifact: Path) -> None:
+    code, _, err = run("run", artifact, "-g", CLUB, "-o", "scores.npy")
+    assert code == 2
+    assert "use gnnc simulate" in err
+    code, _, err = run("verify", artifact, "-g", CLUB)
+    assert code == 2
+    assert "gnnc simulate compares every run" in err
+    assert not Path("scores.npy").exists()
+
+
+def test_an_artifact_for_the_gpu_is_not_simulated(run: Run) -> None:
+    assert run(*COMPILE[:-2], "-o", "gpu.gnnc")[0] == 0
+    code, _, err = run("simulate", "gpu.gnnc", "-g", CLUB)
+    assert (code, err) == (
+        2,
+        "error: gpu.gnnc is for the target gpu: run it with gnnc run, or compile with --target fpga\n",
+    )
+
+
+def test_another_graph_is_refused(run: Run, artifact: Path) -> None:
+    np.savez("other.npz", x=np.zeros((3, 34), np.float32), edge_index=np.zeros((2, 1), np.int64))
+    code, _, err = run("simulate", artifact, "-g", "other.npz")
+    assert (code, err) == (2, "error: the stream is of a graph of 34 nodes, this one has 3: compile again\n")
+
+
+def test_what_does_not_fold_is_refused_with_its_line(run: Run) -> None:
+    Path("gat.py").write_text(
+        "from torch_geometric.nn import GATConv\nimport torch\n\n\nclass Model(torch.nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n        self.conv = GATConv(2, 4)\n\n"
+        "    def forward(self, x, edge_index):\n        return self.conv(x, edge_index)\n\n\n"
+        "def build():\n    return Model().eval()\n"
+    )
+    code, out, err = run("compile", "gat.py:build", "--graph", CLUB, "--target", "fpga", "-o", "gat.gnnc")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: gnn.edge_softmax at ")
+    assert "gat.py:11: attention computes its matrix from features" in err
+    assert err.count("\n") == 1
+    assert not Path("gat.gnnc").exists()
+
+
+def test_a_bad_architecture_is_refused(run: Run) -> None:
+    Path("board.toml").write_text("[accelerator]\np_sys = 16\n")
+    code, _, err = run(*COMPILE, "--arch", "board.toml", "-o", "club.gnnc")
+    assert (code, err) == (2, "error: board.toml has no accelerator.cores: add it\n")
+    assert not Path("club.gnnc").exists()
