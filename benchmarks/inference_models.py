@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -92,17 +93,14 @@ class Inference:
         x, edge_index = self.arguments[:2]
         count, ones = x.shape[0], torch.ones(self.arguments[1].shape[1])
         adjacency = torch.sparse_coo_tensor(edge_index.flip(0), ones, (count, count)).to_sparse_csr()
-        cached = [m for m in self.model.modules() if isinstance(m, GCNConv)]
+        model = copy.deepcopy(self.model)  # what it caches is not for the model on edge_index
+        for conv in model.modules():
+            if isinstance(conv, GCNConv):
+                conv.cached = True
 
         def run() -> torch.Tensor:
-            for conv in cached:
-                conv.cached = True
-            try:
-                with torch.no_grad():
-                    return self.model(x, adjacency)
-            finally:
-                for conv in cached:
-                    conv.cached = False
+            with torch.no_grad():
+                return model(x, adjacency)
 
         return run
 

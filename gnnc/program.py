@@ -23,6 +23,7 @@ from gnnc.outputs import OutputStructure, output_names, rebuild
 from gnnc.sampling import fan_outs, sampled_module
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.fused_executor import executor_with_kernels
+from gnnc.targets.gpu.sparse_rows import SparseRows, sparse_features
 from gnnc.tensors import as_tensor
 from gnnc.verification import DEFAULT_TOLERANCE, Reference, Verification, compare, hash_of
 
@@ -59,6 +60,7 @@ class Program:
         self._executor = BatchedExecutor(module, weights)
         self._cpu_executor: BatchedExecutor | None = None
         self._structure: tuple[AnyGraph, tuple[Any, ...]] | None = None
+        self._features: tuple[AnyGraph, dict[str, torch.Tensor], dict[int, SparseRows]] | None = None
         self._sampled: tuple[tuple[tuple[int, ...], int], BatchedExecutor] | None = None
 
     def run(
@@ -71,6 +73,7 @@ class Program:
         fanout: Sequence[int] | None = None,
         seed: int = 0,
         device: str = "cpu",
+        threads: int | None = None,
     ) -> Any:
         """What the model returns, for every node or for some.
 
@@ -78,8 +81,9 @@ class Program:
         graph's own); `graph` another graph with the same inputs as the one the program was compiled with; `nodes` the
         ids of the nodes to return, in the order and as often as they are asked for, for a heterogeneous graph a dict of
         them by node type, where types left out get no rows; `batch_size` the number of target nodes a batch (default:
-        as many as keep a batch's edge values within 256 MiB); `device` "cpu" or "cuda". Features as a numpy array give
-        numpy arrays, a torch tensor gives tensors.
+        as many as keep a batch's edge values within 256 MiB); `device` "cpu" or "cuda"; `threads` how many share the
+        work on the host (default: as many as torch uses), which changes no number of the result. Features as a numpy
+        array give numpy arrays, a torch tensor gives tensors.
 
         With `fanout`, a number for each layer of Convs and the first layer's first, a node sees at most so many of its
         neighbours in that layer and by each relation, -1 for all: drawn from its edges without replacement and by
@@ -94,7 +98,8 @@ class Program:
         given = self.given_inputs(used, x)
         executor = self.executor_for(fanout, seed, device)
         tensors = self.input_tensors(given, used.node_counts)
-        results = self.run_tensors(used, tensors, nodes, batch_size, device, executor)
+        sparse = self.sparse_features(used, tensors) if x is None and device == "cpu" else None
+        results = self.run_tensors(used, tensors, nodes, batch_size, device, executor, threads, sparse)
         as_tensors = any(
             isinstance(given[i.key], torch.Tensor) for i in self.inputs if not (i.is_weight or is_node_ids(i.key))
         )
@@ -108,11 +113,15 @@ class Program:
         batch_size: int | None,
         device: str,
         executor: BatchedExecutor | None = None,
+        threads: int | None = None,
+        sparse: Mapping[int, SparseRows] | None = None,
     ) -> list[torch.Tensor]:
         """The outputs in order, as tensors on the host; arguments as for `run`."""
-        executor = executor if executor is not None else self._executor
+        executor = executor if executor is not None else self.executor(device)
         if batch_size is not None and batch_size < 1:
             raise RunError(f"batch_size is {batch_size}: give the number of nodes a batch, 1 or more")
+        if threads is not None and threads < 1:
+            raise RunError(f"threads is {threads}: give the number of threads, 1 or more")
         asked = None if nodes is None else asked_nodes(nodes, self.output_rows(), graph.node_counts)
         try:
             results = executor.run(
@@ -122,6 +131,8 @@ class Program:
                 wanted=None if asked is None else {name: torch.unique(ids) for name, ids in asked.items()},
                 batch_size=batch_size,
                 device=usable_device(device),
+                threads=threads,
+                sparse=sparse,
             )
         except IndexError as error:
             # what is looked up in a table is checked where it is an input; here the model has counted rows itself
@@ -255,6 +266,14 @@ class Program:
         if self._structure is None or self._structure[0] is not graph:
             self._structure = (graph, self._executor.structure(tensors, graph.node_counts))
         return self._structure[1]
+
+    def sparse_features(self, graph: AnyGraph, tensors: Mapping[str, torch.Tensor]) -> dict[int, SparseRows]:
+        """Features of the graph itself that are worth holding as sparse rows; kept for the graph that was used last,
+        with the arrays that they were made from, so that no other array can have their address."""
+        if self._features is None or self._features[0] is not graph:
+            features = {i.key: tensors[i.key] for i in self.inputs if i.is_feature}
+            self._features = (graph, features, sparse_features(features))
+        return self._features[2]
 
     def input_tensors(self, given: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, torch.Tensor]:
         """The inputs by key, on the host, checked against the program's signature and the node counts by set."""

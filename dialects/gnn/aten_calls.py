@@ -8,8 +8,9 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, prop_def, traits_def, var_operand_def, var_result_def
 from xdsl.parser import Parser
+from xdsl.pattern_rewriter import RewritePattern
 from xdsl.printer import Printer
-from xdsl.traits import Pure
+from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from gnnc.dialects.gnn.base import GnnOperation, shared_domain
@@ -93,6 +94,14 @@ class AtenCallOperation(GnnOperation):
         verify_template(self.arguments, len(self.inputs))
 
 
+class RowwiseCanonicalization(HasCanonicalizationPatternsTrait):
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from gnnc.dialects.gnn.canonicalization import LayoutOnly
+
+        return (LayoutOnly(),)
+
+
 @irdl_op_definition
 class RowwiseOp(AtenCallOperation):
     """An ATen operator that is proved row-wise and has no operation of its own: every row of its results depends on the
@@ -106,7 +115,7 @@ class RowwiseOp(AtenCallOperation):
 
     name = "gnn.rowwise"
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), RowwiseCanonicalization())
 
     def verify_semantics(self) -> None:
         self.verify_call()

@@ -1,12 +1,15 @@
 """Rewrites that hold at every level; `canonicalize` applies them."""
 
+from typing import cast
+
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from gnnc.dialects.gnn.attributes import EndAttr
+from gnnc.dialects.gnn.aten_calls import RowwiseOp
+from gnnc.dialects.gnn.attributes import AnyTensor, EndAttr, domain_of
 from gnnc.dialects.gnn.edge_sets import ReverseOp
-from gnnc.dialects.gnn.rowwise import MulOp, ReshapeOp
+from gnnc.dialects.gnn.rowwise import ConcatOp, MulOp, ReshapeOp, element_counts
 from gnnc.dialects.gnn.values import ConstantOp, FillOp
 
 
@@ -45,6 +48,33 @@ class TimesOne(RewritePattern):
 def is_one(op: FillOp | ConstantOp) -> bool:
     value: IntegerAttr | FloatAttr = op.value
     return (value.value.data) == 1
+
+
+LAYOUT = ("aten.select.int", "aten.stack.default", "aten.repeat.default")
+
+
+class LayoutOnly(RewritePattern):
+    """select, stack and repeat that keep the count of numbers in a row only change its axes."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: RowwiseOp, rewriter: PatternRewriter) -> None:
+        if op.op.data not in LAYOUT or len(op.inputs) != 1:
+            return
+        before, after = op.inputs[0].type, op.outputs[0].type
+        if domain_of(before) is None or element_counts(before) != element_counts(after):
+            return
+        reshape = ReshapeOp(op.inputs[0], cast(AnyTensor, after))
+        reshape.location = op.location
+        rewriter.replace(op, reshape)
+
+
+class ConcatOfOne(RewritePattern):
+    """concat(x) is x."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ConcatOp, rewriter: PatternRewriter) -> None:
+        if len(op.inputs) == 1:
+            rewriter.replace(op, [], [op.inputs[0]])
 
 
 class ReverseOfReverse(RewritePattern):

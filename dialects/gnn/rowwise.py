@@ -377,6 +377,14 @@ class LayerNormOp(GnnOperation):
             raise VerifyException(f"scale and shift must have shape {readable(shape[-axes:])}")
 
 
+class ConcatCanonicalization(HasCanonicalizationPatternsTrait):
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from gnnc.dialects.gnn.canonicalization import ConcatOfOne
+
+        return (ConcatOfOne(),)
+
+
 @irdl_op_definition
 class ConcatOp(GnnOperation):
     """Values on one domain side by side, along a row axis.
@@ -394,7 +402,7 @@ class ConcatOp(GnnOperation):
     axis = prop_def(IntegerAttr.constr(i64))
     result = result_def(TensorType.constr())
 
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), ConcatCanonicalization())
     assembly_format = "$inputs `axis` $axis attr-dict `:` type($inputs) `->` type($result)"
 
     def __init__(self, inputs: Sequence[SSAValue], axis: int, type: AnyTensor):

@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from gnnc.cli import options
 
+if TYPE_CHECKING:
+    from gnnc.stages import Stage
+
 
 @click.command("inspect")
 @options.artifact
 @click.option("--ir", is_flag=True, help="Print the module itself.")
+@click.option(
+    "--emit",
+    type=click.Choice(["blocks", "fused", "loops", "llvm"]),
+    help="Print a stage of the code: ConvBlocks, fused Convs, their loops, or those in the llvm dialect.",
+)
 @options.json
-def command(artifact: Path, ir: bool, as_json: bool) -> None:
+def command(artifact: Path, ir: bool, emit: Stage | None, as_json: bool) -> None:
     """Show what an artifact takes, computes and returns; of a task stream, its disassembly.
 
     \b
     gnnc inspect cora.gnnc
     gnnc inspect cora.gnnc --ir
     gnnc inspect fpga.gnnc/stream.bin
+    gnnc inspect cora.gnnc --emit loops
     """
     if artifact.suffix == ".bin":
         click.echo(disassembly(artifact, as_json=as_json))
@@ -31,6 +41,11 @@ def command(artifact: Path, ir: bool, as_json: bool) -> None:
     from gnnc.outputs import output_names
 
     program = load(artifact)
+    if emit is not None:
+        from gnnc.stages import stage_text
+
+        click.echo(stage_text(program.module, emit))
+        return
     if ir:
         click.echo(str(program.module))
         return

@@ -36,6 +36,7 @@ cost = click.option(
     help="What the cut between layers minimises.",
 )
 batch_size = click.option("--batch-size", type=int, metavar="N", help="Target nodes a batch.")
+threads = click.option("--threads", type=int, metavar="N", help="Threads on the host.  [default: as torch has it]")
 device = click.option("--device", default="cpu", show_default=True, metavar="DEVICE", help="cpu or cuda.")
 
 

@@ -27,6 +27,7 @@ from gnnc.cli import options
 @click.option("--fanout", metavar="N,N,…", help="Neighbours to draw a node, for each layer; -1 for all.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Which neighbours --fanout draws.")
 @options.device
+@options.threads
 def command(
     artifact: Path,
     graph_path: Path,
@@ -37,6 +38,7 @@ def command(
     fanout: str | None,
     seed: int,
     device: str,
+    threads: int | None,
 ) -> None:
     """Run an artifact on a graph and write what the model returns, for every node. Several outputs go into an .npz.
 
@@ -58,7 +60,15 @@ def command(
     program = load(artifact)
     graph = options.read_graph(graph_path, node_table)
     nodes = None if nodes_path is None else read_node_list(nodes_path, graph)
-    result = program.run(graph=graph, nodes=nodes, batch_size=batch_size, fanout=fan_outs, seed=seed, device=device)
+    result = program.run(
+        graph=graph,
+        nodes=nodes,
+        batch_size=batch_size,
+        fanout=fan_outs,
+        seed=seed,
+        device=device,
+        threads=threads,
+    )
     arrays = dict(zip(output_names(program.outputs), flatten(program.outputs, result), strict=True))
     for file in write_outputs(output, arrays, program.output_rows(), graph, nodes):
         click.echo(file)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import torch
@@ -13,6 +13,7 @@ from gnnc.targets.aggregations import Neighborhoods
 from gnnc.targets.edge_sets import EdgeSet, Incidence
 from gnnc.targets.gpu.arena import Arena, RowsOf
 from gnnc.targets.gpu.csr import Csr, padded, whole_csr
+from gnnc.targets.gpu.sparse_rows import SparseRows
 from gnnc.targets.neighbor_sampling import Sample, draw
 
 
@@ -25,10 +26,19 @@ class Batch:
 
     nodes: range | torch.Tensor
     device: str
+    sparse: Mapping[int, SparseRows] = field(default_factory=dict[int, SparseRows], repr=False)
+    """Arrays of all nodes that are there as sparse rows, too, by their address."""
 
     @property
     def rows(self) -> int:
         return len(self.nodes)
+
+    def factor(self, values: torch.Tensor, rows: torch.Tensor) -> torch.Tensor | SparseRows:
+        """The batch's rows of an array for a product: sparse ones where the array is there as such."""
+        sparse = self.sparse.get(values.data_ptr())
+        if sparse is None or not isinstance(self.nodes, range):
+            return rows
+        return sparse.rows(self.nodes.start, self.nodes.stop)
 
     def whole(self, values: torch.Tensor) -> torch.Tensor:
         """A value without rows."""

@@ -36,6 +36,7 @@ from gnnc.dialects.gnn import (
     FusedConvOp,
     GatherOp,
     GlobalReduceOp,
+    LinearOp,
     LoadWeightOp,
     ReshapeOp,
     ScatterOp,
@@ -429,7 +430,10 @@ class _BlockWriter:
     ) -> None:
         """A call that writes into memory of the arena, or over an operand that is not needed any more."""
         (result,) = operation.results
-        call = f"{self.known('o', function)}({PLACE}0, {', '.join(operands)})"
+        factors = operands
+        if isinstance(operation, LinearOp) and isinstance(operation.input, BlockArgument) and rows == TARGETS:
+            factors = [f"batch.factor(a{operation.input.index}, {operands[0]})", *operands[1:]]
+        call = f"{self.known('o', function)}({PLACE}0, {', '.join(factors)})"
         same = [name for name, o in zip(operands, operation.operands, strict=True) if o.type == result.type]
         over = [name for name in same if name.startswith("v")] if is_elementwise(operation) else []
         name = self.new_name((result, rows))

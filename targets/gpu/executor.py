@@ -25,6 +25,7 @@ from gnnc.targets.gpu.batch import Batch
 from gnnc.targets.gpu.block_compiler import CompiledBlock, compile_block
 from gnnc.targets.gpu.block_results import BlockResults
 from gnnc.targets.gpu.level_sets import NONE, NodeSet, level_sets, node_set_of
+from gnnc.targets.gpu.sparse_rows import SparseRows
 from gnnc.targets.gpu.workers import Workers
 from gnnc.targets.reference.run import run_structure
 from gnnc.targets.torch_functions import constant, function_of
@@ -46,11 +47,13 @@ CACHE_ROWS = 8192
 
 @dataclass(frozen=True)
 class Running:
-    """How a program runs: target nodes a batch (None: as many as fit), the device, and threads on the host."""
+    """How a program runs: target nodes a batch (None: as many as fit), the device, threads on the host, and features
+    that are there as sparse rows, too."""
 
     batch_size: int | None
     device: str
     threads: int
+    sparse: Mapping[int, SparseRows]
 
 
 class BatchedExecutor:
@@ -97,14 +100,16 @@ class BatchedExecutor:
         batch_size: int | None = None,
         device: str = "cpu",
         threads: int | None = None,
+        sparse: Mapping[int, SparseRows] | None = None,
     ) -> list[torch.Tensor]:
         """The model's outputs on the host, in the order in which @forward returns them.
 
         `counts` are the node counts by set. `wanted` are, by set, the nodes whose rows are needed, ascending and
         distinct (int64); the rows of other nodes are then undefined. `threads` (default: as many as torch uses)
-        share the work on the host; what is computed doesn't depend on their number.
+        share the work on the host; what is computed doesn't depend on their number. `sparse` are
+        features that are there as sparse rows, too, by their address.
         """
-        how = Running(batch_size, device, threads or torch.get_num_threads())
+        how = Running(batch_size, device, threads or torch.get_num_threads(), sparse or {})
         with self.lock, torch.no_grad():
             return self.run_blocks(features, structure, counts, wanted, how)
 
@@ -181,7 +186,8 @@ class BatchedExecutor:
             nodes = targets.get((op, compiled.node_set), range(counts[compiled.node_set]))
             size = how.batch_size or default_batch_size(op, operands, counts[compiled.node_set])
             size = min(size, CACHE_ROWS) if compiled.is_local else size
-            batches = [Batch(nodes[start : start + size], how.device) for start in range(0, len(nodes), size)]
+            parts = [nodes[start : start + size] for start in range(0, len(nodes), size)]
+            batches = [Batch(part, how.device, how.sparse) for part in parts]
             work = partial(run_batch, compiled, operands, results)
             done = partial(advance, 1 / len(functions) / max(1, len(batches)))
             self.workers.run(work, batches, how.threads, share=compiled.is_local, done=done)

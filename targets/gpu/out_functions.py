@@ -6,6 +6,7 @@ The functions take the memory first, then the operands, and give that memory.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import torch
@@ -28,6 +29,8 @@ from gnnc.dialects.gnn import (
     TanhOp,
 )
 from gnnc.dialects.gnn.attributes import domain_axis, domain_of
+from gnnc.targets.gpu.arena import LINE
+from gnnc.targets.gpu.sparse_rows import SparseRows
 
 OutFunction: TypeAlias = Callable[..., torch.Tensor]
 
@@ -87,10 +90,35 @@ def linear(op: LinearOp) -> OutFunction | None:
     if rank(op.input) != 2:
         return None
 
-    def run(out: torch.Tensor, x: torch.Tensor, w: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+    def run(
+        out: torch.Tensor, x: torch.Tensor | SparseRows, w: torch.Tensor, bias: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        if isinstance(x, SparseRows):
+            return x.times(w, bias, out)
+        wide = whole_lines(out)
+        if wide is not None:
+            w, bias = padded(w, wide.shape[1]), None if bias is None else padded(bias, wide.shape[1])
+            (torch.mm(x, w.t(), out=wide) if bias is None else torch.addmm(bias, x, w.t(), out=wide))
+            return out
         return torch.mm(x, w.t(), out=out) if bias is None else torch.addmm(bias, x, w.t(), out=out)
 
     return run
+
+
+def whole_lines(out: torch.Tensor) -> torch.Tensor | None:
+    """The rows up to the end of their last vector, where that belongs to them: products of such widths are faster."""
+    rows, width = out.shape
+    stride = out.stride(0)
+    per_line = LINE // out.element_size()
+    if width % per_line == 0 or stride % per_line or not width < stride < width + per_line or rows < 2:
+        return None
+    return out.as_strided((rows, stride), (stride, 1))
+
+
+@lru_cache(maxsize=64)
+def padded(weight: torch.Tensor, rows: int) -> torch.Tensor:
+    """A weight or a bias with zeros for more outputs; tensors are told apart by identity."""
+    return torch.nn.functional.pad(weight, (0, 0) * (weight.dim() - 1) + (0, rows - weight.shape[0]))
 
 
 def matmul(op: MatmulOp) -> OutFunction | None:

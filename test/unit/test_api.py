@@ -213,6 +213,14 @@ def test_some_nodes_touch_only_their_neighborhood() -> None:
     assert counted.rows <= 2 * (3 + 2)
 
 
+def test_threads_change_no_number(random_graph: gnnc.Graph) -> None:
+    program = program_of("gcn")
+    result = program.run(graph=random_graph, threads=1, batch_size=4)
+    assert np.array_equal(np.asarray(result), np.asarray(program.run(graph=random_graph, threads=3, batch_size=4)))
+    with pytest.raises(gnnc.RunError, match="threads is 0"):
+        program.run(graph=random_graph, threads=0)
+
+
 # What the IR says.
 
 

@@ -11,13 +11,17 @@ from pathlib import Path
 
 
 @cache
-def folder() -> Path:
-    """Where kernels are kept: $GNNC_CACHE, or gnnc/ in the user's cache folder. Created for the user alone."""
+def folder() -> Path | None:
+    """Where kernels are kept: $GNNC_CACHE, or gnnc/ in the user's cache folder. Created for the user alone; None where
+    that can't be done."""
     given = os.environ.get("GNNC_CACHE")
     base = Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "gnnc"
     path = base / "kernels"
-    path.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return path
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError:
+        return None
+    return path if os.access(path, os.W_OK) else None
 
 
 def key_of(*parts: str) -> str:

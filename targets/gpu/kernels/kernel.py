@@ -65,14 +65,14 @@ def rows_descriptor(array: torch.Tensor) -> tuple[Any, torch.Tensor]:
 
 
 def machine_code(op: FusedConvOp) -> tuple[Any, Any]:
-    """The function of a fused Conv, and the engine that holds it if there was no linker to keep it on disk."""
-    key = disk.key_of(text_of(op), made_by())
-    library = disk.folder() / f"{key}.so"
-    if library.is_file():
+    """The function of a fused Conv, and the engine that holds it where it can't be kept on disk."""
+    folder = disk.folder()
+    library = None if folder is None else folder / f"{disk.key_of(text_of(op), made_by())}.so"
+    if library is not None and library.is_file():
         return compiler.entry_of(library), None
     engine, code = compiler.object_code(generic(loops_of(op)))
-    shared = compiler.linked(code)
-    if shared is None:
+    shared = None if library is None else compiler.linked(code)
+    if library is None or shared is None:
         return compiler.entry_in(engine), engine
     disk.write(library, shared)
     return compiler.entry_of(library), None

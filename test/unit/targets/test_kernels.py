@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp
@@ -28,28 +28,28 @@ AGGREGATIONS = ("sum", "mean", "max", "min", "mul")
 MESSAGES = {
     "neighbor": "%m = gnn.gather %a at source of %e : !n, !e -> !m",
     "weighted by nodes": """
-        %x = gnn.gather %a at source of %e : !n, !e -> !m
+        %there = gnn.gather %a at source of %e : !n, !e -> !m
         %s = gnn.gather %d at source of %e : !d, !e -> !c
         %t = gnn.gather %d at target of %e : !d, !e -> !c
         %st = gnn.mul %s, %t : !c, !c -> !c
-        %m = gnn.mul %st, %x : !c, !m -> !m""",
+        %m = gnn.mul %st, %there : !c, !m -> !m""",
     "weighted by edges": """
-        %x = gnn.gather %a at source of %e : !n, !e -> !m
-        %m = gnn.mul %x, %w : !m, !c -> !m""",
+        %there = gnn.gather %a at source of %e : !n, !e -> !m
+        %m = gnn.mul %there, %w : !m, !c -> !m""",
     "difference": """
-        %x = gnn.gather %a at source of %e : !n, !e -> !m
-        %y = gnn.gather %a at target of %e : !n, !e -> !m
-        %m = gnn.sub %x, %y : !m, !m -> !m""",
+        %there = gnn.gather %a at source of %e : !n, !e -> !m
+        %here = gnn.gather %a at target of %e : !n, !e -> !m
+        %m = gnn.sub %there, %here : !m, !m -> !m""",
     "edge rows": """
-        %x = gnn.gather %a at source of %e : !n, !e -> !m
-        %u = gnn.add %x, %v : !m, !m -> !m
+        %there = gnn.gather %a at source of %e : !n, !e -> !m
+        %u = gnn.add %there, %v : !m, !m -> !m
         %m = gnn.relu %u : !m""",
     "gated": """
-        %x = gnn.gather %a at source of %e : !n, !e -> !m
-        %y = gnn.gather %a at target of %e : !n, !e -> !m
-        %u = gnn.add %x, %y : !m, !m -> !m
+        %there = gnn.gather %a at source of %e : !n, !e -> !m
+        %here = gnn.gather %a at target of %e : !n, !e -> !m
+        %u = gnn.add %there, %here : !m, !m -> !m
         %g = gnn.sigmoid %u : !m
-        %m = gnn.mul %g, %x : !m, !m -> !m""",
+        %m = gnn.mul %g, %there : !m, !m -> !m""",
 }
 
 BEFORE = """
@@ -145,7 +145,7 @@ def assert_close(result: torch.Tensor, expected: torch.Tensor) -> None:
     assert float((result - expected).abs().max()) <= tolerance * scale
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(
     message=st.sampled_from([m for m in MESSAGES if m != "gated"]),
     aggregation=st.sampled_from(AGGREGATIONS),

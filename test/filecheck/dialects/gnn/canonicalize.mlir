@@ -126,3 +126,20 @@
 // CHECK-NEXT: %b = gnn.mul %x, %wide : tensor<?x1xf32, #gnn.on<nodes "n">>, tensor<?x4xf32, #gnn.on<nodes "n">> -> tensor<?x4xf32, #gnn.on<nodes "n">>
 // CHECK-NEXT: %c = gnn.mul %double, %x : tensor<?x1xf64, #gnn.on<nodes "n">>, tensor<?x1xf32, #gnn.on<nodes "n">> -> tensor<?x1xf64, #gnn.on<nodes "n">>
 // CHECK-NEXT: "test.op"(%a, %b, %c) : (tensor<?x1xf32, #gnn.on<nodes "n">>, tensor<?x4xf32, #gnn.on<nodes "n">>, tensor<?x1xf64, #gnn.on<nodes "n">>) -> ()
+
+// -----
+
+// select, stack and repeat of one thing are reshapes, a concatenation of one value is that value.
+!x = tensor<?x1x4xf32, #gnn.on<nodes "n">>
+!y = tensor<?x4xf32, #gnn.on<nodes "n">>
+%x = "test.op"() : () -> !x
+%s = gnn.rowwise "aten.select.int"(%x, 1, 0) : (!x) -> !y
+%c = gnn.concat %s axis 1 : !y -> !y
+%t = gnn.rowwise "aten.stack.default"([%c], 1) : (!y) -> !x
+%r = gnn.rowwise "aten.repeat.default"(%t, [1, 1, 2]) : (!x) -> tensor<?x1x8xf32, #gnn.on<nodes "n">>
+"test.op"(%s, %t, %r) : (!y, !x, tensor<?x1x8xf32, #gnn.on<nodes "n">>) -> ()
+
+// CHECK:      %x = "test.op"() : () -> tensor<?x1x4xf32, #gnn.on<nodes "n">>
+// CHECK-NEXT: %s = gnn.reshape %x : tensor<?x1x4xf32, #gnn.on<nodes "n">> -> tensor<?x4xf32, #gnn.on<nodes "n">>
+// CHECK-NEXT: %r = gnn.rowwise "aten.repeat.default"(%x, [1, 1, 2]) : (tensor<?x1x4xf32, #gnn.on<nodes "n">>) -> tensor<?x1x8xf32, #gnn.on<nodes "n">>
+// CHECK-NEXT: "test.op"(%s, %x, %r) : (tensor<?x4xf32, #gnn.on<nodes "n">>, tensor<?x1x4xf32, #gnn.on<nodes "n">>, tensor<?x1x8xf32, #gnn.on<nodes "n">>) -> ()

@@ -1,0 +1,40 @@
+"""The stages of a program's code: its module, the loops of its kernels, and what MLIR makes of those."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from gnnc.dialects.gnn import FusedConvOp
+from gnnc.errors import RunError
+from gnnc.passes.convert_gnn_to_loops import ConvertGnnToLoops
+from gnnc.passes.gnn_fuse_conv import GnnFuseConv
+from gnnc.targets.gpu.kernels import compiler
+from gnnc.targets.gpu.kernels.kernel import generic
+
+Stage = Literal["blocks", "fused", "loops", "llvm"]
+STAGES: tuple[Stage, ...] = ("blocks", "fused", "loops", "llvm")
+
+
+def stage_text(module: ModuleOp, stage: Stage) -> str:
+    """A module at the level of ConvBlocks as text: as it is, with fused Convs, with their loops, or those loops in the
+    `llvm` dialect. Raises RunError where MLIR is needed and missing."""
+    if stage == "blocks":
+        return str(module)
+    module = module.clone()
+    GnnFuseConv().apply(Context(), module)
+    if stage == "fused":
+        return str(module)
+    ConvertGnnToLoops().apply(Context(), module)
+    if stage == "loops":
+        return str(module)
+    if not compiler.is_available():
+        raise RunError("the stage llvm is made by MLIR: install torch-mlir")
+    kernels = {
+        op.kernel.string_value() for op in module.walk() if isinstance(op, FusedConvOp) and op.kernel is not None
+    }
+    functions = [op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data in kernels]
+    return "\n".join(str(compiler.lowered(generic(ModuleOp([function.clone()])))) for function in functions)

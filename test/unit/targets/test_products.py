@@ -1,0 +1,77 @@
+"""Products on the host: sparse features, widths that are no multiple of a vector."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch_geometric.nn.models import GAT, GCN, GraphSAGE
+
+import gnnc
+from gnnc.targets.gpu.arena import Arena, RowsOf
+from gnnc.targets.gpu.out_functions import whole_lines
+from gnnc.targets.gpu.sparse_rows import sparse_form
+
+
+def sparse_graph(nodes: int = 60, features: int = 300) -> gnnc.Graph:
+    generator = torch.Generator().manual_seed(0)
+    x = torch.rand(nodes, features, generator=generator)
+    x[x < 0.97] = 0
+    return gnnc.Graph(x=x, edge_index=torch.randint(0, nodes, (2, 4 * nodes), generator=generator))
+
+
+def eager(model: torch.nn.Module, graph: gnnc.Graph) -> torch.Tensor:
+    with torch.no_grad():
+        return model(graph.x, graph.edge_index)
+
+
+@pytest.mark.parametrize("model", [GCN, GraphSAGE, GAT])
+@pytest.mark.parametrize("run", [{}, {"batch_size": 7}, {"nodes": [3, 1, 3]}])
+def test_sparse_features(model: Any, run: dict[str, Any]) -> None:
+    graph = sparse_graph()
+    network = model(300, 24, 2, 5).eval()
+    program = gnnc.compile(network, graph)
+    expected = eager(network, graph)
+    expected = expected if "nodes" not in run else expected[run["nodes"]]
+    for _ in range(2):
+        assert torch.allclose(program.run(**run), expected, atol=1e-5)
+
+
+def test_features_that_are_given_may_change_in_place() -> None:
+    graph = sparse_graph()
+    network = GCN(300, 24, 2, 5).eval()
+    program = gnnc.compile(network, graph)
+    x = torch.as_tensor(graph.x).clone()
+    program.run(x)
+    x[:, :150] = 0
+    assert torch.allclose(program.run(x), network(x, graph.edge_index), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("x", "is_sparse"),
+    [
+        (torch.zeros(5, 200), True),
+        (torch.ones(5, 200), False),
+        (torch.zeros(5, 20), False),
+        (torch.zeros(5, 200, dtype=torch.int64), False),
+        (torch.zeros(5, 200).index_fill(1, torch.tensor([3]), torch.nan), False),
+        (torch.zeros(0, 200), True),
+    ],
+)
+def test_what_is_held_as_sparse_rows(x: torch.Tensor, is_sparse: bool) -> None:
+    sparse = sparse_form(x)
+    assert (sparse is not None) == is_sparse
+    if sparse is not None:
+        assert np.array_equal(sparse.matrix.to_dense().numpy(), x.numpy())
+
+
+def test_rows_of_the_arena_are_computed_to_the_end_of_their_line() -> None:
+    arena = Arena()
+    rows = arena.empty(RowsOf((47,), torch.float32), 10)
+    wide = whole_lines(rows)
+    assert wide is not None and wide.shape == (10, 48) and wide.data_ptr() == rows.data_ptr()
+    assert whole_lines(arena.empty(RowsOf((48,), torch.float32), 10)) is None
+    assert whole_lines(torch.empty(10, 47)) is None
+    assert whole_lines(torch.empty(10, 96)[:, :47]) is None
