@@ -22,6 +22,9 @@ from gnnc.passes.analysis.cost_model import CostKind
 REPEATS = 3
 
 
+PRODUCTS = tuple(getattr(op, form) for op in (torch.ops.aten.mm, torch.ops.aten.addmm) for form in ("default", "out"))
+
+
 class CountMatmulRows(TorchDispatchMode):
     """Counts the rows that go through matrix products while it is active."""
 
@@ -30,7 +33,7 @@ class CountMatmulRows(TorchDispatchMode):
         self.rows = 0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func in (torch.ops.aten.mm.default, torch.ops.aten.addmm.default):
+        if func in PRODUCTS:
             self.rows += args[-2].shape[0]
         return func(*args, **(kwargs or {}))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from pathlib import Path
+from typing import Any
 
 from xdsl.irdl import IRDLOperation, OptionalDef
 from xdsl.passes import ModulePass
@@ -58,9 +59,12 @@ def arguments(operation: type[IRDLOperation]) -> list[str]:
 
 def options(module_pass: type[ModulePass]) -> list[str]:
     """The options of a pass with their defaults."""
-    fields = dataclasses.fields(module_pass)
-    lines = [f"- option `{field.name}`, `{field.type}`, default `{field.default}`" for field in fields]
+    lines = [f"- option `{field.name}`, `{field.type}`{default_of(field)}" for field in dataclasses.fields(module_pass)]
     return ["\n".join(lines)] if lines else []
+
+
+def default_of(field: dataclasses.Field[Any]) -> str:
+    return "" if field.default is dataclasses.MISSING else f", default `{field.default}`"
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,9 @@ from xdsl.utils.exceptions import PassFailedException
 from gnnc.artifact import Contents, read_artifact
 from gnnc.errors import ArtifactError, CaptureError, GnncError, GraphError
 from gnnc.frontend.lower import lower_model
+from gnnc.frontend.wrappers import check_initialised, unwrapped
 from gnnc.graph import Graph, graph_of
+from gnnc.materialize import materialize_weights
 from gnnc.passes.analysis.cost_model import CostKind
 from gnnc.passes.pipeline import block_pipeline
 from gnnc.program import Program
@@ -37,6 +39,7 @@ def compile(
     *,
     cost: CostKind = "time",
     keep_reference: int = 0,
+    node_weights: Mapping[str, str] | None = None,
     arch: str | PathLike[str] = "u250",
     order: Order = "auto",
     partition: PartitionMethod = "alg9",
@@ -44,10 +47,16 @@ def compile(
     """Compiles a trained model for graphs like `graph`.
 
     `graph` is a gnnc.Graph or HeteroGraph, a PyG Data or HeteroData, or a pair (x, edge_index). It says which inputs
-    there are and how wide;
-    the program runs on any graph with the same ones. `cost` decides where layers are cut: by `time` (default), `bytes`
-    moved, or number of `tensors` (as the DGI paper does). `keep_reference` runs the model itself, too, and keeps the
-    rows of so many nodes in the program, so that `verify` has something to compare with where the model is not.
+    there are and how wide; the program runs on any graph with the same ones. Where forward takes an adjacency matrix,
+    `adj_t` has a row a target, and `adj` a row a source, as torch's sparse CSR tensors.
+
+    `cost` decides where layers are cut: by `time` (default), `bytes` moved, or number of `tensors` (as the DGI paper
+    does). `keep_reference` runs the model itself, too, and keeps the rows of so many nodes in the program, so that
+    `verify` has something to compare with where the model is not.
+
+    `node_weights` are the weights that have a row a node, such as positional encodings, by name, with the node type
+    ("nodes" in a homogeneous graph); a program with such weights runs on graphs with that many nodes. If it isn't
+    given, gnnc finds out, and asks where there are several ways.
 
     Target `fpga` compiles a task stream for the accelerator of an architecture file and for this very graph, to be
     simulated. `arch` is that file or the name of one that comes with gnnc, `order` whether a layer aggregates first
@@ -63,16 +72,16 @@ def compile(
         raise GraphError("compile takes a model and a graph: give a gnnc.Graph, a PyG Data or a pair (x, edge_index)")
     if target not in ("gpu", "fpga"):
         raise GnncError(f"target '{target}' is not available: use 'gpu' (a CPU or a CUDA device) or 'fpga'")
-    graph = graph_of(graph)
+    graph, model = graph_of(graph), unwrapped(model)
+    check_initialised(model)
     if target == "fpga":
         return compile_fpga(model, graph, arch=arch, order=order, partition=partition)
     with evaluation_mode(model):
-        lowered = lower_model(model, graph)
+        lowered = lower_model(model, graph, node_weights)
     mean_degree = -(-graph.num_edges // max(1, graph.num_nodes))
     run_passes(lowered.module, cost, loads=max(1, mean_degree))
-    program = Program(
-        lowered.module, lowered.weights, lowered.arguments.inputs, lowered.outputs, graph=graph, model=model
-    )
+    weights = materialize_weights(lowered.module, lowered.weights)
+    program = Program(lowered.module, weights, lowered.inputs, lowered.outputs, graph=graph, model=model)
     if keep_reference:
         program.keep_reference(keep_reference)
     return program

@@ -47,7 +47,7 @@ from gnnc.outputs import OutputStructure
 from gnnc.targets.torch_functions import dtype_of
 from gnnc.verification import Reference
 
-FORMAT = 2
+FORMAT = 3
 MANIFEST, MODULE, WEIGHTS, REFERENCE = "manifest.json", "module.mlir", "weights.safetensors", "reference.safetensors"
 REFERENCE_MODULE, ARCHITECTURE, STREAM = "reference.mlir", "architecture.toml", "stream.bin"
 
@@ -259,4 +259,6 @@ def input_from(record: Mapping[str, Any]) -> ModelInput:
         tuple(record["row_shape"]),
         getattr(torch, record["dtype"]),
         None if index_into is None else (index_into[0], index_into[1]),
+        record["is_weight"],
+        record["limit"],
     )

@@ -30,7 +30,7 @@ from gnnc.passes.convert_gnn_to_kernel import ConvertGnnToKernel
 from gnnc.passes.convert_kernel_to_task import ConvertKernelToTask
 from gnnc.passes.kernel_annotate_density import UNKNOWN, KernelAnnotateDensity
 from gnnc.passes.kernel_partition import KernelPartition, PartitionMethod
-from gnnc.passes.pipeline import block_pipeline
+from gnnc.passes.pipeline import block_pipeline_before_kernels
 from gnnc.program import Program, all_rows, checked_input
 from gnnc.targets.fpga.architecture import DEFAULT, Architecture, ArchitectureError, load_architecture
 from gnnc.targets.fpga.matrices import Matrix, is_sparse, nonzero_count
@@ -189,11 +189,14 @@ class FpgaProgram(Program):
         expected = reference_outputs(
             self.reference_module, self.weights, features, edges, lambda: self.numbers(graph), graph.node_counts
         )
-        types = [value.type for value in returned(model_functions(self.module).forward).arguments]
         tensors = [torch.from_numpy(np.ascontiguousarray(output)) for output in outputs]
-        rows = [OutputRows.of_type(type_) for type_ in types]
+        rows = self.output_rows()
         names, ids = output_names(self.outputs), all_rows(rows, tensors)
         return compare(names, tensors, expected, rows, ids, DEFAULT_TOLERANCE)
+
+    def output_rows(self) -> list[OutputRows]:
+        """What the rows of each output are."""
+        return [OutputRows.of_type(v.type) for v in returned(model_functions(self.module).forward).arguments]
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the program as an artifact, with its task stream. The program must know its graph."""
@@ -265,7 +268,7 @@ def compile_for_fpga(
     except ArchitectureError as error:
         raise GnncError(str(error)) from None
     lowered = lower_model(model, stand_in(graph))
-    run_passes(lowered.module, block_pipeline())
+    run_passes(lowered.module, block_pipeline_before_kernels())
     orders: list[Order] = ["AH_W", "A_HW"] if order == "auto" else [order]
     programs = [program_for(lowered, graph, model, architecture, one, partition) for one in orders]
     if len(programs) == 1 or str(programs[0].module) == str(programs[1].module):
@@ -298,7 +301,7 @@ def program_for(
         return FpgaProgram(
             partitioned,
             lowered.weights,
-            lowered.arguments.inputs,
+            lowered.inputs,
             lowered.outputs,
             reference_module=lowered.module,
             architecture=architecture,

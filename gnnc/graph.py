@@ -43,6 +43,17 @@ def graph_of(obj: GraphLike) -> AnyGraph:
     return Graph.of(cast(Any, obj))
 
 
+def load_graph(path: str | PathLike[str], node_table: str | PathLike[str] | None = None) -> AnyGraph:
+    """Read a graph as Graph.load does, or one with several types as HeteroGraph.load does. Raises GraphError."""
+    from gnnc.hetero_graph import HeteroGraph
+
+    if not graph_files.has_types(Path(path)):
+        return Graph.load(path, node_table)
+    if node_table is not None:
+        raise GraphError(f"{path} holds a graph with several types of nodes; leave out the table {node_table}.")
+    return HeteroGraph.load(path)
+
+
 class Graph:
     """A homogeneous graph with attributes.
 
@@ -311,8 +322,8 @@ def count_of_nodes(edges: NDArray[Any], x: object, num_nodes: object, of_edges: 
             f"{of_edges}edge_index {_first(edges < 0, edges)}, but node ids start at 0; drop or renumber such edges."
         )
 
-    declared = None if num_nodes is None else _checked_count(num_nodes)
-    rows = None if x is None else _checked_rows(x)
+    declared = None if num_nodes is None else checked_count(num_nodes)
+    rows = None if x is None else checked_rows(x)
     if rows is not None and declared is not None and rows != declared:
         raise GraphError(f"{of_nodes}x has {rows} rows, but num_nodes is {declared}; pass one row of x per node.")
 
@@ -328,7 +339,7 @@ def count_of_nodes(edges: NDArray[Any], x: object, num_nodes: object, of_edges: 
     return known
 
 
-def _checked_count(num_nodes: object) -> int:
+def checked_count(num_nodes: object) -> int:
     """Return `num_nodes` as an int; raise GraphError unless it is a whole number, at least 0."""
     try:
         count = operator.index(num_nodes)  # pyright: ignore[reportArgumentType]  # the TypeError is what is asked for
@@ -339,7 +350,7 @@ def _checked_count(num_nodes: object) -> int:
     return count
 
 
-def _checked_rows(x: Any) -> int:
+def checked_rows(x: Any) -> int:
     """Return the number of rows of the features; raise GraphError if they are no array with rows."""
     if not (is_array(x) or _is_csr(x)):
         raise GraphError(f"x is {kind_of(x)}; pass a numpy array of numbers, a torch tensor or a scipy CSR matrix.")

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from gnnc.graph import AnyGraph
+
+# The numbers of the nodes: every graph has them, as PyG's loaders call them, for models that look nodes up in a table.
+NODE_IDS = "n_id"
 
 EdgeType: TypeAlias = tuple[str, str, str]
 """Source type, relation, target type."""
@@ -34,3 +40,21 @@ class Entry:
 def set_name_of(type: str | EdgeType) -> str:
     """`author__writes__paper` for an edge type."""
     return type if isinstance(type, str) else "__".join(type)
+
+
+def node_id_entries(graph: AnyGraph) -> list[Entry]:
+    """An entry for the numbers of the nodes of each type, without the numbers: see node_ids."""
+    import torch
+
+    has = {entry.set_name for entry in graph.entries() if entry.name == NODE_IDS}
+    typed = not hasattr(graph, "edge_index")
+    return [
+        Entry(NODE_IDS, "nodes", name, name if typed else None, torch.empty(count, dtype=torch.int64, device="meta"))
+        for name, count in graph.node_counts.items()
+        if name not in has
+    ]
+
+
+def is_node_ids(key: str) -> bool:
+    """Whether the array of this key, where the graph does not have it, is the numbers of the nodes."""
+    return key == NODE_IDS or key.startswith(f"{NODE_IDS}__")

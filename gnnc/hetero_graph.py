@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
+from gnnc import graph_files
 from gnnc.errors import GraphError
-from gnnc.graph import checked_edges, count_of_nodes, is_array, kind_of
+from gnnc.graph import as_numpy, checked_count, checked_edges, checked_rows, count_of_nodes, is_array, kind_of
 from gnnc.graph_entries import EdgeType, Entry, set_name_of
 
 if TYPE_CHECKING:
@@ -50,6 +55,9 @@ class HeteroGraph:
         if double is not None:
             raise GraphError(f"Two types of the graph are written '{double}'; rename one of them.")
         declared = dict(num_nodes or {})
+        unknown = next((type_ for type_ in declared if type_ not in self._nodes), None)
+        if unknown is not None:
+            raise GraphError(f"num_nodes has a node type '{unknown}' that nodes has not; add it there, without arrays.")
         self._counts = {type_: self._count(type_, declared.get(type_)) for type_ in self._nodes}
         for type_, arrays in self._edges.items():
             self._check_rows(set_name_of(type_), arrays, int(arrays["edge_index"].shape[1]), "edge")
@@ -57,6 +65,7 @@ class HeteroGraph:
     def _count(self, type_: str, declared: int | None) -> int:
         """The number of nodes of a type, checked against its attributes and against the edges."""
         arrays = self._nodes[type_]
+        declared = None if declared is None else checked_count(declared)
         first = arrays.get("x", next(iter(arrays.values()), None))
         count = declared
         for edge_type, edge_arrays in self._edges.items():
@@ -66,7 +75,7 @@ class HeteroGraph:
                     needed = count_of_nodes(ids, first, declared, f"{set_name_of(edge_type)}: ", f"{type_}: ")
                     count = needed if first is not None or declared is not None else max(needed, count or 0)
         if count is None:
-            count = 0 if first is None else int(first.shape[0])
+            count = 0 if first is None else checked_rows(first)
         self._check_rows(type_, arrays, count, "node")
         return count
 
@@ -129,6 +138,32 @@ class HeteroGraph:
             for name, array in arrays.items()
         ]
         return [*nodes, *edges]
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> HeteroGraph:
+        """Read a graph from an `.npz` file, or from a folder of `.npy` files, which are mapped into memory.
+
+        The arrays are `edge_index__SOURCE__RELATION__TARGET`, `num_nodes__TYPE` and `NAME__TYPE` for an attribute, such
+        as `x__paper`, `y__paper` or `edge_attr__author__writes__paper`; features may also be the four arrays of a CSR
+        matrix, `x__TYPE__data`, `indices`, `indptr` and `shape`. Nothing is ever unpickled.
+
+        Raises GraphError, with the file's name, if it cannot be read or holds a malformed graph.
+        """
+        entries = graph_files.read_typed(Path(path))
+        try:
+            return cls(entries.nodes, entries.edges, entries.num_nodes)
+        except GraphError as error:
+            raise GraphError(f"{path}: {error}") from None
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the graph as an `.npz` file, for `load`. Raises GraphError if the names could be read otherwise."""
+        for type_ in self._edges:
+            if graph_files.npz_hetero.edge_type(set_name_of(type_), self._nodes, Path(path)) != type_:
+                raise GraphError(f"The edge type {set_name_of(type_)} can be read in several ways; rename it.")
+        arrays = {entry.key: as_numpy(entry.array) for entry in self.entries()}
+        counts = {f"num_nodes__{type_}": np.asarray(count) for type_, count in self._counts.items()}
+        with Path(path).open("wb") as stream:
+            np.savez(stream, allow_pickle=False, **counts, **arrays)
 
     @classmethod
     def of(cls, data: PygHeteroData) -> HeteroGraph:

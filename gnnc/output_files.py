@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +16,8 @@ import numpy as np
 from gnnc.errors import RunError
 
 if TYPE_CHECKING:
-    from gnnc.graph import Graph
+    from gnnc.graph import AnyGraph
+    from gnnc.output_rows import OutputRows
 
 FORMATS = (".npy", ".npz", ".csv")
 
@@ -31,18 +34,20 @@ def check_output(path: Path) -> None:
         raise RunError(f"{path} can't be written: the folder {path.parent} is read-only for you")
 
 
-def write_outputs(path: Path, arrays: Mapping[str, Any], graph: Graph, nodes: Any) -> list[Path]:
+def write_outputs(
+    path: Path, arrays: Mapping[str, Any], rows: Sequence[OutputRows], graph: AnyGraph, nodes: Any
+) -> list[Path]:
     """Writes outputs by name; returns the files. A file appears under its name only when it is complete.
 
-    `nodes` are the nodes the rows belong to, None for all. A graph with ids of its own gets them written, too: in the
-    first column of a .csv, and beside other formats as NAME.ids.csv.
+    `rows` say what the rows of each are, `nodes` to which nodes they belong, None for all. A graph with ids of its own
+    gets them written, too: in the first column of a .csv, and beside other formats as NAME.ids.csv.
     """
     if path.suffix != ".npz" and len(arrays) > 1:
         raise RunError(
             f"{path} can hold one output, the model returns {', '.join(arrays)}: give a name that ends in .npz"
         )
     values = {name: np.asarray(array) for name, array in arrays.items()}
-    ids = row_ids(graph, nodes)
+    ids = row_ids(rows[0], next(iter(values.values())), graph, nodes) if values else []
     if path.suffix == ".csv":
         return [atomically(path, lambda file: write_csv(file, next(iter(values.values())), ids))]
     written = [atomically(path, lambda file: write_numpy(file, path.suffix, values))]
@@ -53,9 +58,12 @@ def write_outputs(path: Path, arrays: Mapping[str, Any], graph: Graph, nodes: An
     return written
 
 
-def row_ids(graph: Graph, nodes: Any) -> list[Any]:
-    """The id of each row: the graph's own, or the number of the node."""
-    numbers = range(graph.num_nodes) if nodes is None else np.asarray(nodes).tolist()
+def row_ids(rows: OutputRows, values: Any, graph: AnyGraph, nodes: Any) -> list[Any]:
+    """The id of each row of an output: the graph's own, or the number of the node or edge."""
+    given = nodes.get(rows.set_name, ()) if isinstance(nodes, Mapping) else nodes
+    numbers = range(values.shape[0]) if given is None or rows.kind != "nodes" else np.asarray(given).tolist()
+    if rows.kind != "nodes":
+        return list(numbers)
     own = getattr(graph, "node_ids", None)
     return list(numbers) if own is None else [own[number] for number in numbers]
 
@@ -109,14 +117,17 @@ def write_text(path: Path, text: str) -> None:
     atomically(path, write)
 
 
-def read_node_list(path: Path, graph: Graph) -> Any:
-    """Node numbers from an .npy file, or from a text file with one id a line: the graph's own ids if it has any.
+def read_node_list(path: Path, graph: AnyGraph) -> Any:
+    """Node numbers from an .npy file, by node type from an .npz file, or from a text file with one id a line: the
+    graph's own ids if it has any.
 
     Raises RunError naming the file, and the line of an id that the graph doesn't have.
     """
     try:
         if path.suffix == ".npy":
             return checked_numbers(path, np.load(path, allow_pickle=False))
+        if path.suffix == ".npz":
+            return read_typed_nodes(path)
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError, EOFError) as error:
         reason = getattr(error, "strerror", None) or "it is not as its name says"
@@ -126,6 +137,15 @@ def read_node_list(path: Path, graph: Graph) -> Any:
     own = getattr(graph, "node_ids", None)
     numbers = {str(name): number for number, name in enumerate(own)} if own is not None else None
     return np.asarray([number_of(path, place, line.strip(), numbers) for place, line in enumerate(lines, 1)], np.int64)
+
+
+def read_typed_nodes(path: Path) -> dict[str, Any]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except (zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(str(error)) from None
+    return {name: checked_numbers(path, array) for name, array in arrays.items()}
 
 
 def checked_numbers(path: Path, numbers: Any) -> Any:

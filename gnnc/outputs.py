@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, namedtuple
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -28,8 +29,11 @@ def _structure(spec: TreeSpec, is_tensor: Iterator[bool]) -> OutputStructure:
     if spec.is_leaf():
         return TENSOR if next(is_tensor) else None
     parts = [_structure(child, is_tensor) for child in spec.children()]
+    if spec.type is namedtuple:
+        return ["tuple", *parts]
     if issubclass(spec.type, dict):
-        return ["dict", list(spec.context), *parts]
+        keys = spec.context[1] if issubclass(spec.type, defaultdict) else spec.context
+        return ["dict", list(keys), *parts]
     if issubclass(spec.type, tuple | list):
         return ["list" if issubclass(spec.type, list) else "tuple", *parts]
     raise UnsupportedModelError(f"the model returns a {spec.type.__name__}: return tensors, tuples, lists or dicts")
@@ -48,7 +52,7 @@ def _rebuild(structure: OutputStructure, tensors: Iterator[Any]) -> Any:
     kind, *parts = structure
     if kind == "dict":
         keys, *values = parts
-        return {key: _rebuild(value, tensors) for key, value in zip(keys, values, strict=True)}
+        return {_key(key): _rebuild(value, tensors) for key, value in zip(keys, values, strict=True)}
     values = [_rebuild(part, tensors) for part in parts]
     return values if kind == "list" else tuple(values)
 
@@ -62,8 +66,18 @@ def flatten(structure: OutputStructure, value: Any) -> list[Any]:
     kind, *parts = structure
     if kind == "dict":
         keys, *parts = parts
-        value = [value[key] for key in keys]
+        value = [value[_key(key)] for key in keys]
     return [leaf for part, item in zip(parts, value, strict=True) for leaf in flatten(part, item)]
+
+
+def _key(key: Any) -> Any:
+    """A key of a dict; JSON knows no tuples, such as edge types."""
+    return tuple(key) if isinstance(key, list) else key
+
+
+def _text(key: Any) -> str:
+    """A key in a name: `author__writes__paper` for an edge type."""
+    return "__".join(key) if isinstance(key, list | tuple) else str(key)
 
 
 def output_names(structure: OutputStructure, prefix: str = "") -> list[str]:
@@ -75,4 +89,4 @@ def output_names(structure: OutputStructure, prefix: str = "") -> list[str]:
         return [name]
     kind, *parts = structure
     keys, values = (parts[0], parts[1:]) if kind == "dict" else (range(len(parts)), parts)
-    return [n for key, value in zip(keys, values, strict=True) for n in output_names(value, f"{name}.{key}")]
+    return [n for key, value in zip(keys, values, strict=True) for n in output_names(value, f"{name}.{_text(key)}")]

@@ -13,13 +13,18 @@ from xdsl.dialects.builtin import ModuleOp
 from gnnc.artifact import Contents, write_artifact
 from gnnc.errors import RunError
 from gnnc.frontend.arguments import bind_arguments
-from gnnc.frontend.inputs import NODES, ModelInput
+from gnnc.frontend.eager_model import run_eagerly
+from gnnc.frontend.inputs import MODEL, NODES, ModelInput
+from gnnc.frontend.wrappers import unwrapped
 from gnnc.graph import graph_of
+from gnnc.graph_entries import is_node_ids
 from gnnc.output_rows import OutputRows, asked_nodes
 from gnnc.outputs import OutputStructure, output_names, rebuild
+from gnnc.sampling import fan_outs, sampled_module
 from gnnc.targets.gpu.executor import BatchedExecutor
+from gnnc.targets.gpu.fused_executor import executor_with_kernels
 from gnnc.tensors import as_tensor
-from gnnc.verification import DEFAULT_TOLERANCE, Reference, Verification, compare, eager_outputs, hash_of
+from gnnc.verification import DEFAULT_TOLERANCE, Reference, Verification, compare, hash_of
 
 if TYPE_CHECKING:
     from gnnc.graph import AnyGraph, GraphLike
@@ -52,7 +57,9 @@ class Program:
         self.model = model
         self.reference = reference
         self._executor = BatchedExecutor(module, weights)
+        self._cpu_executor: BatchedExecutor | None = None
         self._structure: tuple[AnyGraph, tuple[Any, ...]] | None = None
+        self._sampled: tuple[tuple[tuple[int, ...], int], BatchedExecutor] | None = None
 
     def run(
         self,
@@ -61,6 +68,8 @@ class Program:
         graph: GraphLike | None = None,
         nodes: Any = None,
         batch_size: int | None = None,
+        fanout: Sequence[int] | None = None,
+        seed: int = 0,
         device: str = "cpu",
     ) -> Any:
         """What the model returns, for every node or for some.
@@ -72,30 +81,51 @@ class Program:
         as many as keep a batch's edge values within 256 MiB); `device` "cpu" or "cuda". Features as a numpy array give
         numpy arrays, a torch tensor gives tensors.
 
+        With `fanout`, a number for each layer of Convs and the first layer's first, a node sees at most so many of its
+        neighbours in that layer and by each relation, -1 for all: drawn from its edges without replacement and by
+        `seed`, the same ones at any batch size and for any `nodes`. Self-loops that the model adds are kept, and its
+        degrees and norms stay those of the whole graph. The result is then no longer what the model computes on all
+        neighbours.
+
         What depends on the graph alone is kept for the next run on the same graph object, whose arrays must not change
         in between. Raises RunError if an input does not fit the program.
         """
         used = self.graph_for(graph)
         given = self.given_inputs(used, x)
-        results = self.run_tensors(used, self.input_tensors(given, used.node_counts), nodes, batch_size, device)
-        as_tensors = any(isinstance(given[i.key], torch.Tensor) for i in self.inputs if i.is_feature)
+        executor = self.executor_for(fanout, seed, device)
+        tensors = self.input_tensors(given, used.node_counts)
+        results = self.run_tensors(used, tensors, nodes, batch_size, device, executor)
+        as_tensors = any(
+            isinstance(given[i.key], torch.Tensor) for i in self.inputs if not (i.is_weight or is_node_ids(i.key))
+        )
         return rebuild(self.outputs, results if as_tensors else [result.numpy() for result in results])
 
     def run_tensors(
-        self, graph: AnyGraph, tensors: Mapping[str, torch.Tensor], nodes: Any, batch_size: int | None, device: str
+        self,
+        graph: AnyGraph,
+        tensors: Mapping[str, torch.Tensor],
+        nodes: Any,
+        batch_size: int | None,
+        device: str,
+        executor: BatchedExecutor | None = None,
     ) -> list[torch.Tensor]:
         """The outputs in order, as tensors on the host; arguments as for `run`."""
+        executor = executor if executor is not None else self._executor
         if batch_size is not None and batch_size < 1:
             raise RunError(f"batch_size is {batch_size}: give the number of nodes a batch, 1 or more")
         asked = None if nodes is None else asked_nodes(nodes, self.output_rows(), graph.node_counts)
-        results = self._executor.run(
-            {i.key: tensors[i.key] for i in self.inputs if i.is_feature},
-            self.structure(graph, tensors),
-            graph.node_counts,
-            wanted=None if asked is None else {name: torch.unique(ids) for name, ids in asked.items()},
-            batch_size=batch_size,
-            device=usable_device(device),
-        )
+        try:
+            results = executor.run(
+                {i.key: tensors[i.key] for i in self.inputs if i.is_feature},
+                self.structure(graph, tensors),
+                graph.node_counts,
+                wanted=None if asked is None else {name: torch.unique(ids) for name, ids in asked.items()},
+                batch_size=batch_size,
+                device=usable_device(device),
+            )
+        except IndexError as error:
+            # what is looked up in a table is checked where it is an input; here the model has counted rows itself
+            raise RunError(f"the graph has more nodes than a table of the model has rows: {error}") from error
         if asked is None:
             return results
         return [rows.select(r, asked) for r, rows in zip(results, self.output_rows(), strict=True)]
@@ -103,6 +133,24 @@ class Program:
     def output_rows(self) -> list[OutputRows]:
         """What the rows of each output are."""
         return [OutputRows.of_type(type_) for type_ in self._executor.output_types()]
+
+    def executor_for(self, fanout: Sequence[int] | None, seed: int, device: str = "cpu") -> BatchedExecutor:
+        """What runs the program on a device: on the CPU with compiled kernels, where MLIR is installed. With fan-outs
+        torch's operations run; what was used last with them is kept."""
+        if fanout is None:
+            return self.executor(device)
+        key = fan_outs(fanout), seed
+        if self._sampled is None or self._sampled[0] != key:
+            self._sampled = key, BatchedExecutor(sampled_module(self.module, *key), self.weights)
+        return self._sampled[1]
+
+    def executor(self, device: str) -> BatchedExecutor:
+        """What runs the program on a device: on the CPU with compiled kernels, where MLIR is installed."""
+        if device != "cpu":
+            return self._executor
+        if self._cpu_executor is None:
+            self._cpu_executor = executor_with_kernels(self.module, self.weights)
+        return self._cpu_executor
 
     def verify(
         self,
@@ -124,7 +172,7 @@ class Program:
         """
         used = self.graph_for(graph)
         tensors = self.input_tensors(self.given_inputs(used), used.node_counts)
-        model = model if model is not None else self.model
+        model = unwrapped(model) if model is not None else self.model
         rows, names = self.output_rows(), output_names(self.outputs)
         if model is None:
             reference = self.reference_for(tensors)
@@ -132,7 +180,7 @@ class Program:
             results = [r.select(result, reference.ids) for r, result in zip(rows, results, strict=True)]
             return compare(names, results, reference.rows, rows, reference.ids, tolerance)
         results = self.run_tensors(used, tensors, nodes, batch_size, device)
-        expected = eager_outputs(model, bind_arguments(model, used).build(tensors))
+        expected = self.eager_outputs(model, used)
         ids = all_rows(rows, expected)
         if nodes is not None:
             ids = asked_nodes(nodes, rows, used.node_counts)
@@ -152,11 +200,22 @@ class Program:
         assert self.model is not None
         graph = self.graph_for(None)
         tensors = self.input_tensors(self.given_inputs(graph), graph.node_counts)
-        outputs = eager_outputs(self.model, bind_arguments(self.model, graph).build(tensors))
+        outputs = self.eager_outputs(self.model, graph)
         rows = self.output_rows()
         ids = {name: spread_evenly(count, len(all_ids)) for name, all_ids in all_rows(rows, outputs).items()}
         kept = tuple(r.select(output, ids) for r, output in zip(rows, outputs, strict=True))
         self.reference = Reference(ids, kept, hash_of(tensors))
+
+    @staticmethod
+    def eager_outputs(model: torch.nn.Module, graph: AnyGraph) -> list[torch.Tensor]:
+        """What the model itself computes on a graph, its tensors in order."""
+        arguments = bind_arguments(model, graph)
+        arrays = {entry.key: entry.array for entry in graph.entries()}
+        tensors = {
+            i.key: as_tensor(arrays[i.key]) if i.key in arrays else torch.arange(graph.node_counts[i.set_name])
+            for i in arguments.inputs
+        }
+        return run_eagerly(model, arguments, tensors)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the program as an artifact, a folder from which `gnnc.load` reads it without the model's source."""
@@ -165,6 +224,11 @@ class Program:
     def given_inputs(self, graph: AnyGraph, x: Any = None) -> dict[str, Any]:
         """What a graph provides, by key; `x` takes the place of its features."""
         given = {entry.key: entry.array for entry in graph.entries()}
+        for i in self.inputs:
+            if i.key not in given and is_node_ids(i.key) and i.set_name in graph.node_counts:
+                given[i.key] = torch.arange(graph.node_counts[i.set_name])
+            if i.is_weight:
+                given[i.key] = self.weights[i.key]
         if x is None:
             return given
         if isinstance(x, Mapping):
@@ -173,7 +237,7 @@ class Program:
 
     def features_key(self) -> str:
         """The graph's name for the features that `run(x)` gives: x, or else the only ones there are."""
-        keys = [i.key for i in self.inputs if i.is_feature]
+        keys = [i.key for i in self.inputs if i.is_feature and not i.is_weight]
         if "x" in keys or len(keys) == 1:
             return "x" if "x" in keys else keys[0]
         raise RunError(f"the program takes {', '.join(keys)} and no x: give a graph that has them")
@@ -226,6 +290,12 @@ def checked_input(expected: ModelInput, value: Any, counts: Mapping[str, int]) -
             f"{expected.key} has shape {list(tensor.shape)}, the program was compiled for [{', '.join(sizes)}]"
         )
     if expected.is_feature and tensor.shape[expected.axis] != counts[expected.set_name]:
+        if expected.is_weight:
+            rows = tensor.shape[expected.axis]
+            raise RunError(
+                f"the model has a row of {expected.key.removeprefix(MODEL)} a node, {rows} in all: the graph must have "
+                f"as many nodes of '{expected.set_name}', and has {counts[expected.set_name]}"
+            )
         has = "the graph has" if expected.set_name == NODES else f"the graph has of {expected.set_name}"
         raise RunError(
             f"{expected.key} has {tensor.shape[expected.axis]} rows, {has} {counts[expected.set_name]} nodes"
@@ -234,7 +304,19 @@ def checked_input(expected: ModelInput, value: Any, counts: Mapping[str, int]) -
         raise RunError(
             f"{expected.key} has type {tensor.dtype}, the program was compiled for {expected.dtype}: convert it"
         )
+    check_limit(expected, tensor)
     return tensor
+
+
+def check_limit(expected: ModelInput, tensor: torch.Tensor) -> None:
+    """Raises RunError if a number is beyond the table that the model looks it up in."""
+    if expected.limit is None or tensor.numel() == 0 or int(tensor.max()) < expected.limit:
+        return
+    place = int(tensor.argmax())
+    raise RunError(
+        f"{expected.key} is {int(tensor.reshape(-1)[place])} at {place}: the model looks it up in a table of "
+        f"{expected.limit} rows"
+    )
 
 
 def usable_device(device: str) -> str:

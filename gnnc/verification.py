@@ -5,10 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
-from torch.utils._pytree import tree_leaves
 
 from gnnc.output_rows import OutputRows
 
@@ -72,18 +70,6 @@ class Reference:
         ids = {name.removeprefix("ids."): tensor for name, tensor in tensors.items() if name.startswith("ids.")}
         rows = tuple(tensors[f"output.{i}"] for i in range(len(tensors) - len(ids) - 1))
         return Reference(ids, rows, bytes(tensors["graph"].tolist()).hex())
-
-
-def eager_outputs(model: torch.nn.Module, arguments: Mapping[str, Any]) -> list[torch.Tensor]:
-    """What the model itself computes, its tensors in order, in evaluation mode."""
-    training = [module for module in model.modules() if module.training]
-    model.eval()
-    try:
-        with torch.no_grad():
-            return [leaf for leaf in tree_leaves(model(**arguments)) if leaf is not None]
-    finally:
-        for module in training:
-            module.training = True
 
 
 def hash_of(tensors: Mapping[str, torch.Tensor]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,76 +14,30 @@ if __name__ != "gnnc.passes":
     raise ImportError(f"this package is gnnc.passes, not {__name__}: write `import gnnc.passes`")
 
 
+PASSES = {
+    "convert-gnn-to-kernel": "ConvertGnnToKernel",
+    "convert-gnn-to-loops": "ConvertGnnToLoops",
+    "convert-kernel-to-task": "ConvertKernelToTask",
+    "gnn-fold-weights": "GnnFoldWeights",
+    "gnn-fuse-conv": "GnnFuseConv",
+    "gnn-index-convs": "GnnIndexConvs",
+    "gnn-prune-structure": "GnnPruneStructure",
+    "gnn-raise-edge-sets": "GnnRaiseEdgeSets",
+    "gnn-raise-messages": "GnnRaiseMessages",
+    "gnn-reorder-linear": "GnnReorderLinear",
+    "gnn-sample-neighbors": "GnnSampleNeighbors",
+    "gnn-split-conv-blocks": "GnnSplitConvBlocks",
+    "gnn-unstack-joins": "GnnUnstackJoins",
+    "kernel-annotate-density": "KernelAnnotateDensity",
+    "kernel-partition": "KernelPartition",
+}
+"""The class of each pass, which stands in the file of the pass's name."""
+
+
 def get_all_passes() -> dict[str, Callable[[], type[ModulePass]]]:
     """gnnc's passes by name, each behind a function that imports it on use: start-up stays fast."""
 
-    def gnn_index_convs() -> type[ModulePass]:
-        from gnnc.passes.gnn_index_convs import GnnIndexConvs
+    def loader(name: str, class_name: str) -> Callable[[], type[ModulePass]]:
+        return lambda: getattr(import_module(f"gnnc.passes.{name.replace('-', '_')}"), class_name)
 
-        return GnnIndexConvs
-
-    def gnn_raise_edge_sets() -> type[ModulePass]:
-        from gnnc.passes.gnn_raise_edge_sets import GnnRaiseEdgeSets
-
-        return GnnRaiseEdgeSets
-
-    def gnn_raise_messages() -> type[ModulePass]:
-        from gnnc.passes.gnn_raise_messages import GnnRaiseMessages
-
-        return GnnRaiseMessages
-
-    def gnn_prune_structure() -> type[ModulePass]:
-        from gnnc.passes.gnn_prune_structure import GnnPruneStructure
-
-        return GnnPruneStructure
-
-    def gnn_split_conv_blocks() -> type[ModulePass]:
-        from gnnc.passes.gnn_split_conv_blocks import GnnSplitConvBlocks
-
-        return GnnSplitConvBlocks
-
-    def gnn_unstack_joins() -> type[ModulePass]:
-        from gnnc.passes.gnn_unstack_joins import GnnUnstackJoins
-
-        return GnnUnstackJoins
-
-    return {
-        "gnn-index-convs": gnn_index_convs,
-        "gnn-prune-structure": gnn_prune_structure,
-        "gnn-raise-edge-sets": gnn_raise_edge_sets,
-        "gnn-raise-messages": gnn_raise_messages,
-        "gnn-split-conv-blocks": gnn_split_conv_blocks,
-        "gnn-unstack-joins": gnn_unstack_joins,
-        **kernel_passes(),
-    }
-
-
-def kernel_passes() -> dict[str, Callable[[], type[ModulePass]]]:
-    """The passes of the FPGA path, from ConvBlocks to tasks."""
-
-    def convert_gnn_to_kernel() -> type[ModulePass]:
-        from gnnc.passes.convert_gnn_to_kernel import ConvertGnnToKernel
-
-        return ConvertGnnToKernel
-
-    def convert_kernel_to_task() -> type[ModulePass]:
-        from gnnc.passes.convert_kernel_to_task import ConvertKernelToTask
-
-        return ConvertKernelToTask
-
-    def kernel_annotate_density() -> type[ModulePass]:
-        from gnnc.passes.kernel_annotate_density import KernelAnnotateDensity
-
-        return KernelAnnotateDensity
-
-    def kernel_partition() -> type[ModulePass]:
-        from gnnc.passes.kernel_partition import KernelPartition
-
-        return KernelPartition
-
-    return {
-        "convert-gnn-to-kernel": convert_gnn_to_kernel,
-        "convert-kernel-to-task": convert_kernel_to_task,
-        "kernel-annotate-density": kernel_annotate_density,
-        "kernel-partition": kernel_partition,
-    }
+    return {name: loader(name, class_name) for name, class_name in PASSES.items()}

@@ -15,10 +15,12 @@ def block_pipeline(*, cost: CostKind = "time", loads: int = 8) -> Sequence[Modul
     from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
     from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
+    from gnnc.passes.gnn_fold_weights import GnnFoldWeights
     from gnnc.passes.gnn_index_convs import GnnIndexConvs
     from gnnc.passes.gnn_prune_structure import GnnPruneStructure
     from gnnc.passes.gnn_raise_edge_sets import GnnRaiseEdgeSets
     from gnnc.passes.gnn_raise_messages import GnnRaiseMessages
+    from gnnc.passes.gnn_reorder_linear import GnnReorderLinear
     from gnnc.passes.gnn_split_conv_blocks import GnnSplitConvBlocks
     from gnnc.passes.gnn_unstack_joins import GnnUnstackJoins
 
@@ -31,6 +33,19 @@ def block_pipeline(*, cost: CostKind = "time", loads: int = 8) -> Sequence[Modul
         CommonSubexpressionElimination(),
         GnnPruneStructure(),
         DeadCodeElimination(),
+        GnnFoldWeights(),
+        DeadCodeElimination(),
+        GnnReorderLinear(degree=loads),
+        CommonSubexpressionElimination(),
+        CanonicalizePass(),
         GnnIndexConvs(),
         GnnSplitConvBlocks(cost=cost, loads=loads),
     )
+
+
+def block_pipeline_before_kernels() -> Sequence[ModulePass]:
+    """The same for the FPGA path: convert-gnn-to-kernel folds weights and orders products by itself."""
+    from gnnc.passes.gnn_fold_weights import GnnFoldWeights
+    from gnnc.passes.gnn_reorder_linear import GnnReorderLinear
+
+    return [one for one in block_pipeline() if not isinstance(one, GnnFoldWeights | GnnReorderLinear)]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 
 from gnnc.dialects.gnn import End, Reduction
+from gnnc.targets.edge_origins import Part, parts_where
 
 
 @dataclass(frozen=True)
@@ -22,13 +24,20 @@ class Incidence:
 
 @dataclass
 class EdgeSet:
-    """Directed edges: `sources` and `targets` are int64 tensors of shape [E], with node counts of both ends."""
+    """Directed edges: `sources` and `targets` are int64 tensors of shape [E], with node counts of both ends.
+
+    `parts` say which of the graph's edges these are, in order; empty where that is not known.
+    """
 
     sources: torch.Tensor
     targets: torch.Tensor
     source_count: int
     target_count: int
+    parts: tuple[Part, ...] = field(default=(), repr=False)
     _incidences: dict[End, Incidence] = field(default_factory=dict[End, Incidence], repr=False)
+    _numbers: torch.Tensor | None = field(default=None, repr=False)
+    csrs: dict[End, Any] = field(default_factory=dict[End, Any], repr=False)
+    """What kernels read, kept by `targets/gpu/csr.py`."""
 
     @property
     def edge_count(self) -> int:
@@ -50,12 +59,19 @@ class EdgeSet:
             self._incidences[end] = Incidence(offsets, torch.argsort(index, stable=True))
         return self._incidences[end]
 
+    def numbers(self) -> torch.Tensor:
+        """For every edge its place in the relation that it is of, int64; computed once."""
+        if self._numbers is None:
+            self._numbers = torch.cat([part.numbers() for part in self.parts])
+        return self._numbers
+
     def reverse(self) -> EdgeSet:
-        return EdgeSet(self.targets, self.sources, self.target_count, self.source_count)
+        return EdgeSet(self.targets, self.sources, self.target_count, self.source_count, self.parts)
 
     def where(self, mask: torch.Tensor) -> EdgeSet:
         """The edges for which a boolean tensor of shape [E] is true."""
-        return EdgeSet(self.sources[mask], self.targets[mask], self.source_count, self.target_count)
+        kept = parts_where(self.parts, mask)
+        return EdgeSet(self.sources[mask], self.targets[mask], self.source_count, self.target_count, kept)
 
     def without_loops(self) -> EdgeSet:
         return self.where(self.sources != self.targets)
@@ -64,11 +80,13 @@ class EdgeSet:
         """The edges and, after them, one loop a node."""
         loops = torch.arange(self.source_count)
         sources, targets = torch.cat([self.sources, loops]), torch.cat([self.targets, loops])
-        return EdgeSet(sources, targets, self.source_count, self.target_count)
+        parts = (*self.parts, Part(None, self.source_count)) if self.parts else ()
+        return EdgeSet(sources, targets, self.source_count, self.target_count, parts)
 
     def union(self, other: EdgeSet) -> EdgeSet:
-        sources = torch.cat([self.sources, other.sources])
-        return EdgeSet(sources, torch.cat([self.targets, other.targets]), self.source_count, self.target_count)
+        sources, targets = torch.cat([self.sources, other.sources]), torch.cat([self.targets, other.targets])
+        parts = (*self.parts, *other.parts) if self.parts and other.parts else ()
+        return EdgeSet(sources, targets, self.source_count, self.target_count, parts)
 
 
 def reduce_rows(

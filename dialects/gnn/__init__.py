@@ -1,14 +1,26 @@
 """The `gnn` dialect: a graph neural network as operations on node, edge and global values.
 
 Types and attributes are in `attributes`; operations by what they do: `values` (weights, constants, fills, counts),
-`edge_sets`, `neighborhood` (gather, scatter, aggregate, edge_softmax), `rowwise`, `aten_calls` (the generic ones),
-`global_values` (reductions of all rows) and `blocks` (ConvBlocks).
+`edge_sets`, `neighborhood` (gather, scatter, aggregate, edge_softmax), `aggregations` (quantiles, recurrent networks,
+lists), `rowwise`, `aten_calls` (the generic ones), `global_values` (reductions of all rows), `blocks` (ConvBlocks) and
+`fused` (Convs as one operation).
 """
 
 from xdsl.ir import Dialect
 
+from gnnc.dialects.gnn.aggregations import (
+    AggregateQuantileOp,
+    AggregateRecurrentOp,
+    Aggregation,
+    Interpolation,
+    InterpolationAttr,
+    ListMessagesOp,
+    MaxDegreeOp,
+    RecurrentCell,
+    RecurrentCellAttr,
+)
 from gnnc.dialects.gnn.aten_calls import RowwiseOp, WholeGraphOp
-from gnnc.dialects.gnn.attributes import DomainAttr, EdgeSetType, End, EndAttr, Reduction, ReductionAttr
+from gnnc.dialects.gnn.attributes import DomainAttr, EdgeSetType, End, EndAttr, Reduction, ReductionAttr, SampleAttr
 from gnnc.dialects.gnn.blocks import ConvBlockOp, YieldOp
 from gnnc.dialects.gnn.edge_sets import (
     EdgeSetOp,
@@ -20,6 +32,7 @@ from gnnc.dialects.gnn.edge_sets import (
     WithLoopsOp,
     WithoutLoopsOp,
 )
+from gnnc.dialects.gnn.fused import FusedConvOp
 from gnnc.dialects.gnn.global_values import GlobalCallOp, GlobalReduceOp
 from gnnc.dialects.gnn.neighborhood import AggregateOp, ConvOperation, EdgeSoftmaxOp, GatherOp, ScatterOp
 from gnnc.dialects.gnn.rowwise import (
@@ -48,6 +61,15 @@ __all__ = [
     "GNN",
     "AddOp",
     "AggregateOp",
+    "AggregateQuantileOp",
+    "AggregateRecurrentOp",
+    "Aggregation",
+    "Interpolation",
+    "InterpolationAttr",
+    "ListMessagesOp",
+    "MaxDegreeOp",
+    "RecurrentCell",
+    "RecurrentCellAttr",
     "BatchNormOp",
     "BroadcastOp",
     "ConcatOp",
@@ -66,6 +88,7 @@ __all__ = [
     "EndpointsOp",
     "ExpOp",
     "FillOp",
+    "FusedConvOp",
     "GatherOp",
     "GlobalCallOp",
     "GlobalReduceOp",
@@ -83,6 +106,7 @@ __all__ = [
     "ReshapeOp",
     "ReverseOp",
     "RowwiseOp",
+    "SampleAttr",
     "ScatterOp",
     "SigmoidOp",
     "SubOp",
@@ -116,6 +140,10 @@ GNN = Dialect(
         ScatterOp,
         AggregateOp,
         EdgeSoftmaxOp,
+        AggregateQuantileOp,
+        AggregateRecurrentOp,
+        ListMessagesOp,
+        MaxDegreeOp,
         AddOp,
         SubOp,
         MulOp,
@@ -139,6 +167,7 @@ GNN = Dialect(
         GlobalCallOp,
         ConvBlockOp,
         YieldOp,
+        FusedConvOp,
     ],
-    [DomainAttr, EdgeSetType, EndAttr, ReductionAttr, OperandAttr],
+    [DomainAttr, EdgeSetType, EndAttr, ReductionAttr, SampleAttr, InterpolationAttr, RecurrentCellAttr, OperandAttr],
 )

@@ -11,7 +11,7 @@ that runs over that set:
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, StringAttr, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr, NoneAttr, StringAttr, TensorType
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -150,6 +150,41 @@ class ReductionAttr(EnumAttribute[Reduction], SpacedOpaqueSyntaxAttribute):
     """How the messages of one node become one value: `sum`, `mean`, `max`, `min` or `mul`."""
 
     name = "gnn.reduction"
+
+
+@irdl_attr_definition
+class SampleAttr(ParametrizedAttribute):
+    """At most `fanout` of a node's edges, drawn without replacement: `#gnn.sample<fanout 10 seed 0>`.
+
+    Every edge of a relation gets the number hash(seed, layer, relation, node, edge), and a node keeps the edges with
+    the smallest: the sample does not depend on batches, on their order or on which other nodes are computed. Self-loops
+    that the model added are kept and don't count.
+    """
+
+    name = "gnn.sample"
+
+    fanout: IntAttr
+    seed: IntAttr
+
+    def __init__(self, fanout: int | IntAttr, seed: int | IntAttr):
+        super().__init__(*(IntAttr(n) if isinstance(n, int) else n for n in (fanout, seed)))
+
+    def verify(self) -> None:
+        if self.fanout.data < 1:
+            raise VerifyException(f"a sample has at least one edge, not {self.fanout.data}")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            parser.parse_keyword("fanout")
+            fanout = parser.parse_integer(allow_boolean=False)
+            parser.parse_keyword("seed")
+            seed = parser.parse_integer(allow_boolean=False)
+        return (IntAttr(fanout), IntAttr(seed))
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(f"fanout {self.fanout.data} seed {self.seed.data}")
 
 
 AnyTensor = TensorType[Attribute]

@@ -8,6 +8,7 @@ from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
+    lazy_traits_def,
     prop_def,
     region_def,
     traits_def,
@@ -16,12 +17,13 @@ from xdsl.irdl import (
 )
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
-from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, RecursiveMemoryEffect
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, OpTrait, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.dialects.gnn.base import GnnOperation
 from gnnc.dialects.gnn.global_values import GlobalReduceOp
+from gnnc.dialects.gnn.neighborhood import ConvOperation
 
 GROUPS = ("neighbors", "targets", "edges", "structure")
 
@@ -106,6 +108,14 @@ class ConvBlockOp(GnnOperation):
             raise VerifyException("gnn.yield must give values of the types of the results")
         if any(domain_of(v.type) is None and not isinstance(v.owner, GlobalReduceOp) for v in terminator.values):
             raise VerifyException("a result without rows must come from gnn.global_reduce")
+        self.verify_samples()
+
+    def verify_samples(self) -> None:
+        """One Conv, one sample: a softmax over other edges than those that are summed would not add up to 1."""
+        samples: dict[int | None, Attribute | None] = {}
+        for op in self.body.block.ops:
+            if isinstance(op, ConvOperation) and samples.setdefault(op.conv_index, op.sample) != op.sample:
+                raise VerifyException(f"the reductions of conv {op.conv_index} must share one sample")
 
     def print(self, printer: Printer) -> None:
         printer.print_string(f" layer {self.layer_index}")
@@ -161,9 +171,15 @@ class ConvBlockOp(GnnOperation):
         return block
 
 
+def yield_traits() -> tuple[OpTrait, ...]:
+    from gnnc.dialects.gnn.fused import FusedConvOp
+
+    return IsTerminator(), HasParent(ConvBlockOp, FusedConvOp), Pure()
+
+
 @irdl_op_definition
 class YieldOp(GnnOperation):
-    """The results of a ConvBlock.
+    """The results of a ConvBlock or of a fused Conv.
 
     ```mlir
     gnn.yield %y : tensor<?x16xf32, #gnn.on<nodes "n">>
@@ -174,7 +190,7 @@ class YieldOp(GnnOperation):
 
     values = var_operand_def()
 
-    traits = traits_def(IsTerminator(), HasParent(ConvBlockOp), Pure())
+    traits = lazy_traits_def(yield_traits)
     assembly_format = "attr-dict ($values^ `:` type($values))?"
 
     def __init__(self, values: Sequence[SSAValue]):

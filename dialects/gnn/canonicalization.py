@@ -6,7 +6,6 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from gnnc.dialects.gnn.attributes import EndAttr
 from gnnc.dialects.gnn.edge_sets import ReverseOp
-from gnnc.dialects.gnn.neighborhood import AggregateOp, EdgeSoftmaxOp, GatherOp, ScatterOp
 from gnnc.dialects.gnn.rowwise import MulOp, ReshapeOp
 from gnnc.dialects.gnn.values import ConstantOp, FillOp
 
@@ -61,11 +60,12 @@ class UseReversedEdges(RewritePattern):
     """What happens at one end of reverse(e) happens at the other end of e."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        if not isinstance(op, GatherOp | ScatterOp | AggregateOp | EdgeSoftmaxOp):
+        end = op.properties.get("end")
+        if not isinstance(end, EndAttr):
             return
-        reverse = op.edges.owner
+        reverse = op.operands[-1].owner
         if not isinstance(reverse, ReverseOp):
             return
         op.operands = [*op.operands[:-1], reverse.edges]
-        op.end = EndAttr(op.end.opposite.data)
+        op.properties["end"] = end.opposite
         rewriter.notify_op_modified(op)

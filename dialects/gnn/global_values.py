@@ -53,7 +53,7 @@ class GlobalReduceOp(AtenCallOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        reduction = Reduction(parser.parse_identifier())
+        reduction = parser.parse_str_enum(Reduction)
         call = cls.parse_call(parser)
         op = cls(reduction, call.op, call.arguments, call.keywords, call.inputs, call.result_types[0])
         op.attributes |= call.attributes

@@ -14,6 +14,7 @@ from gnnc.dialects.gnn.attributes import (
     EndAttr,
     Reduction,
     ReductionAttr,
+    SampleAttr,
     domain_axis,
     row_shape,
     with_domain,
@@ -72,11 +73,13 @@ class ConvOperation(GnnOperation):
     """An operation that reduces over whole neighbourhoods, and so belongs to a graph convolution (Conv).
 
     `layer` and `conv` are set by the pass gnn-index-convs: the Conv's layer counts from 1 (DGI, layer indexing), a
-    layer of 0 needs no neighbour's features; all reductions of one Conv carry the same number.
+    layer of 0 needs no neighbour's features; all reductions of one Conv carry the same number. Those that
+    gnn-sample-neighbors gave a `sample` see the sampled edges only, and all reductions of a Conv the same ones.
     """
 
     layer = opt_prop_def(IntegerAttr.constr(i64))
     conv = opt_prop_def(IntegerAttr.constr(i64))
+    sample = opt_prop_def(SampleAttr)
 
     def set_conv(self, layer: int, conv: int) -> None:
         self.layer = IntegerAttr(layer, i64)
@@ -95,9 +98,11 @@ class ConvOperation(GnnOperation):
     def verify_conv(self) -> None:
         if (self.layer is None) != (self.conv is None):
             raise VerifyException("a Conv has both a layer and a number, or neither yet")
+        if self.sample is not None and self.layer is None:
+            raise VerifyException("a sample is drawn for a layer, and this reduction has none yet")
 
 
-CONV_FORMAT = "(`layer` $layer^)? (`conv` $conv^)? attr-dict"
+CONV_FORMAT = "(`layer` $layer^)? (`conv` $conv^)? (`sample` $sample^)? attr-dict"
 
 
 @irdl_op_definition

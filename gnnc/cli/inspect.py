@@ -50,7 +50,7 @@ def command(artifact: Path, ir: bool, as_json: bool) -> None:
     click.echo("Takes:")
     for i in program.inputs:
         sizes = [str(size) for size in i.row_shape]
-        sizes.insert(i.axis, i.kind)
+        sizes.insert(i.axis, i.set_name)
         click.echo(f"  {i.key}: {str(i.dtype).removeprefix('torch.')} [{', '.join(sizes)}]")
     click.echo(f"Returns: {', '.join(output_names(program.outputs))}")
     numbers = sum(tensor.numel() for tensor in program.weights.values())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from gnnc.graph import Graph
+    from gnnc.graph import AnyGraph
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
@@ -39,8 +39,8 @@ batch_size = click.option("--batch-size", type=int, metavar="N", help="Target no
 device = click.option("--device", default="cpu", show_default=True, metavar="DEVICE", help="cpu or cuda.")
 
 
-def read_graph(path: Path, table: Path | None) -> Graph:
+def read_graph(path: Path, table: Path | None) -> AnyGraph:
     """The graph that a command is given."""
-    from gnnc.graph import Graph
+    from gnnc.graph import load_graph
 
-    return Graph.load(path, node_table=table)
+    return load_graph(path, table)

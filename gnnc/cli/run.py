@@ -17,9 +17,15 @@ from gnnc.cli import options
     "--output", "-o", type=options.PATH, required=True, metavar="EMB.npy", help="What to write: .npy, .npz or .csv."
 )
 @click.option(
-    "--nodes", "nodes_path", type=options.PATH, metavar="IDS.npy", help="Only these nodes, in this order: .npy or .txt."
+    "--nodes",
+    "nodes_path",
+    type=options.PATH,
+    metavar="IDS.npy",
+    help="Only these nodes, in this order: .npy, .txt, or .npz with ids by node type.",
 )
 @options.batch_size
+@click.option("--fanout", metavar="N,N,…", help="Neighbours to draw a node, for each layer; -1 for all.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Which neighbours --fanout draws.")
 @options.device
 def command(
     artifact: Path,
@@ -28,9 +34,11 @@ def command(
     output: Path,
     nodes_path: Path | None,
     batch_size: int | None,
+    fanout: str | None,
+    seed: int,
     device: str,
 ) -> None:
-    """Run an artifact on a graph and write what the model returns, for every node.
+    """Run an artifact on a graph and write what the model returns, for every node. Several outputs go into an .npz.
 
     A .csv has the id of each node in its first column. Beside an .npy or .npz of a graph with ids of its own, the file
     EMB.ids.csv says which row belongs to which id.
@@ -38,16 +46,19 @@ def command(
     \b
     gnnc run cora.gnnc --graph cora.npz -o embeddings.npy
     gnnc run out.gnnc -g edges.csv --node-table nodes.csv -o scores.csv --nodes ids.txt
+    gnnc run out.gnnc -g graph.npz -o sampled.npy --fanout 10,10 --seed 1
     """
     from gnnc.api import load
     from gnnc.output_files import check_output, read_node_list, write_outputs
     from gnnc.outputs import flatten, output_names
+    from gnnc.sampling import fan_outs_of_text
 
     check_output(output)
+    fan_outs = None if fanout is None else fan_outs_of_text(fanout)
     program = load(artifact)
     graph = options.read_graph(graph_path, node_table)
     nodes = None if nodes_path is None else read_node_list(nodes_path, graph)
-    result = program.run(graph=graph, nodes=nodes, batch_size=batch_size, device=device)
+    result = program.run(graph=graph, nodes=nodes, batch_size=batch_size, fanout=fan_outs, seed=seed, device=device)
     arrays = dict(zip(output_names(program.outputs), flatten(program.outputs, result), strict=True))
-    for file in write_outputs(output, arrays, graph, nodes):
+    for file in write_outputs(output, arrays, program.output_rows(), graph, nodes):
         click.echo(file)

@@ -88,5 +88,5 @@ def command(
         write_text(trace, as_trace(simulation))
     if output is not None:
         arrays = dict(zip(output_names(program.outputs), checked.outputs, strict=True))
-        write_outputs(output, arrays, graph, None)
+        write_outputs(output, arrays, program.output_rows(), graph, None)
     sys.exit(0 if verification.passed else 1)

@@ -5,50 +5,31 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from gnnc.errors import CaptureError
-from gnnc.frontend.inputs import ModelInput, input_of, trace_sizes
+from gnnc.frontend.adjacency import SOURCE_ROWS, TARGET_ROWS, AdjacencyMatrix, taking_adjacency
+from gnnc.frontend.data_objects import DataObject, is_data
+from gnnc.frontend.inputs import MODEL, ModelInput, input_of, trace_sizes
+from gnnc.frontend.layer_edges import SAMPLED, LayerEdges, count_of_layers
+from gnnc.frontend.recipes import ByType, Leaf, Recipe, RowCount, Tensors
+from gnnc.graph_entries import NODE_IDS, Entry, node_id_entries
 
 if TYPE_CHECKING:
     from gnnc.graph import AnyGraph
-    from gnnc.graph_entries import Entry
 
-# Names that people give the two arguments every model has.
+# Names that people give the arguments that most models have.
 ALIASES = {
     "x": ("x", "feat", "feats", "features", "inputs", "h", "in_feat"),
     "edge_index": ("edge_index", "edges", "edge_list", "ei"),
+    NODE_IDS: (NODE_IDS, "node_id", "node_ids", "nid", "node_idx"),
 }
+NODE_COUNTS = ("num_nodes", "n_nodes")
 
 # What a parameter is called that takes a dict by type: x_dict, edge_index_dict.
 BY_TYPE = "_dict"
-
-Tensors: TypeAlias = Mapping[str, torch.Tensor]
-
-
-@dataclass(frozen=True)
-class Leaf:
-    """A tensor of the graph, by its key."""
-
-    key: str
-
-    def build(self, tensors: Tensors) -> Any:
-        return tensors[self.key]
-
-
-@dataclass(frozen=True)
-class ByType:
-    """A dict of tensors by node type or edge type."""
-
-    leaves: Mapping[Any, Leaf]
-
-    def build(self, tensors: Tensors) -> Any:
-        return {type_: leaf.build(tensors) for type_, leaf in self.leaves.items()}
-
-
-Recipe: TypeAlias = Leaf | ByType
 
 
 @dataclass(frozen=True)
@@ -63,9 +44,9 @@ class Arguments:
         """Every input is the argument that is called like it."""
         return Arguments({i.key: Leaf(i.key) for i in inputs}, tuple(inputs))
 
-    def build(self, tensors: Tensors) -> dict[str, Any]:
+    def build(self, tensors: Tensors, eager: bool = False) -> dict[str, Any]:
         """What forward is called with; tensors by key."""
-        return {parameter: recipe.build(tensors) for parameter, recipe in self.recipes.items()}
+        return {parameter: recipe.build(tensors, eager) for parameter, recipe in self.recipes.items()}
 
     def synthetic(self) -> list[torch.Tensor]:
         """Tensors to trace with, in the order of the inputs."""
@@ -79,37 +60,97 @@ def bind_arguments(model: torch.nn.Module, graph: AnyGraph) -> Arguments:
     A parameter with a default that the graph has nothing for keeps its default. Raises CaptureError for a required
     parameter that matches nothing in the graph.
     """
-    entries = graph.entries()
+    entries = [*graph.entries(), *node_id_entries(graph)]
+    parameters = [
+        p
+        for p in inspect.signature(model.forward).parameters.values()
+        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    required = [p for p in parameters if p.default is p.empty]
     recipes: dict[str, Recipe] = {}
-    for name, parameter in inspect.signature(model.forward).parameters.items():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            continue
-        recipe = recipe_for(name, entries)
+    for parameter in parameters:
+        recipe = recipe_for(model, parameter, entries, required)
         if recipe is not None:
-            recipes[name] = recipe
-        elif parameter.default is parameter.empty:
-            names = sorted({entry.name for entry in entries})
+            recipes[parameter.name] = recipe
+        elif parameter in required:
+            names = sorted({entry.name for entry in graph.entries()})
             raise CaptureError(
-                f"argument '{name}' of {type(model).__name__}.forward matches nothing in the graph, which has "
-                f"{', '.join(names)}: rename the argument or add '{name}' to the graph"
+                f"argument '{parameter.name}' of {type(model).__name__}.forward matches nothing in the graph, which "
+                f"has {', '.join(names)}: rename the argument or add '{parameter.name}' to the graph"
             )
-    used = {key for recipe in recipes.values() for key in keys_of(recipe)}
     by_key = {entry.key: input_of(entry) for entry in entries}
-    inputs = tuple(by_key[key] for recipe in recipes.values() for key in keys_of(recipe) if key in used)
-    if not any(i.is_feature for i in inputs):
-        raise CaptureError(f"{type(model).__name__}.forward takes no node features from the graph: name an argument x")
-    return Arguments(recipes, tuple(dict.fromkeys(inputs)))
+    keys = dict.fromkeys(key for recipe in recipes.values() for key in recipe.keys)
+    return Arguments(recipes, tuple(by_key[key] for key in keys))
 
 
-def recipe_for(parameter: str, entries: Sequence[Entry]) -> Recipe | None:
+def recipe_for(
+    model: torch.nn.Module,
+    parameter: inspect.Parameter,
+    entries: Sequence[Entry],
+    required: Sequence[inspect.Parameter],
+) -> Recipe | None:
     """What a parameter of forward stands for in a graph; in a heterogeneous one a dict by type."""
-    name = graph_name(parameter, {entry.name for entry in entries})
-    if name is None:
+    is_only = [parameter] == list(required)
+    own = [entry for entry in entries if entry.name != NODE_IDS or parameter in required]
+    name = graph_name(parameter.name, {entry.name for entry in own})
+    if name is not None and name != "batch":
+        return by_type({entry.type: Leaf(entry.key) for entry in entries if entry.name == name})
+    if parameter not in required:
         return None
-    found = [entry for entry in entries if entry.name == name]
-    if any(entry.type is not None for entry in found):
-        return ByType({entry.type: Leaf(entry.key) for entry in found})
-    return Leaf(found[0].key)
+    plain = parameter.name.removesuffix(BY_TYPE)
+    if plain in TARGET_ROWS + SOURCE_ROWS:
+        return by_type(matrices(entries, rows=1 if plain in TARGET_ROWS else 0))
+    if parameter.name == SAMPLED:
+        return sampled_layers(model, entries)
+    if plain in NODE_COUNTS:
+        return by_type({type_: RowCount(key) for type_, key in row_keys(entries).items()})
+    return data_object(entries) if is_only or is_data(parameter, is_only) else None
+
+
+def by_type(parts: Mapping[Any, Recipe]) -> Recipe:
+    """A dict by type, or for a homogeneous graph the only part."""
+    return parts[None] if None in parts else ByType(parts)
+
+
+def row_keys(entries: Sequence[Entry]) -> dict[Any, str]:
+    """For each node type, a tensor with a row a node."""
+    keys: dict[Any, str] = {}
+    for entry in entries:
+        if entry.kind == "nodes":
+            keys.setdefault(entry.type, entry.key)
+    return keys
+
+
+def matrices(entries: Sequence[Entry], rows: int) -> dict[Any, Recipe]:
+    """For each edge type, its adjacency matrix."""
+    counts = {entry.set_name: RowCount(entry.key) for entry in reversed(entries) if entry.kind == "nodes"}
+    weights = {entry.type: entry.key for entry in entries if entry.name == "edge_weight"}
+    return {
+        entry.type: AdjacencyMatrix(
+            entry.key, weights.get(entry.type), (counts[entry.index_into[0]], counts[entry.index_into[1]]), rows
+        )
+        for entry in entries
+        if entry.index_into is not None
+    }
+
+
+def sampled_layers(model: torch.nn.Module, entries: Sequence[Entry]) -> Recipe | None:
+    """What a sampler gives for each layer, without sampling."""
+    keys = row_keys(entries)
+    return LayerEdges("edge_index", RowCount(keys[None]), count_of_layers(model)) if None in keys else None
+
+
+def data_object(entries: Sequence[Entry]) -> DataObject:
+    parts: dict[Any, dict[str, Recipe]] = {}
+    for entry in entries:
+        parts.setdefault(entry.type, {})[entry.name] = Leaf(entry.key)
+    counts = {type_: RowCount(key) for type_, key in row_keys(entries).items()}
+    for type_, count in counts.items():
+        parts[type_]["num_nodes"] = count
+    adjacency = matrices(entries, rows=1)
+    if None in parts:
+        return DataObject(parts, {"batch_size": counts[None], "node_id": Leaf(NODE_IDS), "adj_t": adjacency[None]})
+    return DataObject(parts, {"adj_t_dict": ByType(adjacency)})
 
 
 def graph_name(parameter: str, names: set[str]) -> str | None:
@@ -124,11 +165,6 @@ def graph_name(parameter: str, names: set[str]) -> str | None:
     return None
 
 
-def keys_of(recipe: Recipe) -> list[str]:
-    """The keys of the tensors that an argument is made of."""
-    return [recipe.key] if isinstance(recipe, Leaf) else [leaf.key for leaf in recipe.leaves.values()]
-
-
 class BoundModel(torch.nn.Module):
     """A model as a function of the graph's tensors, in the order of `arguments.inputs`."""
 
@@ -138,5 +174,10 @@ class BoundModel(torch.nn.Module):
         self.arguments = arguments
 
     def forward(self, *tensors: torch.Tensor) -> Any:
-        keys = (i.key for i in self.arguments.inputs)
-        return self.model(**self.arguments.build(dict(zip(keys, tensors, strict=True))))
+        by_key = dict(zip((i.key for i in self.arguments.inputs), tensors, strict=True))
+        arguments = self.arguments.build(by_key)
+        weights = {i.key.removeprefix(MODEL): by_key[i.key] for i in self.arguments.inputs if i.is_weight}
+        with taking_adjacency(self.model):
+            if not weights:
+                return self.model(**arguments)
+            return torch.func.functional_call(self.model, weights, (), arguments)

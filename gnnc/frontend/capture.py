@@ -20,16 +20,15 @@ from torch.export import Dim, ExportedProgram, export
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
-from gnnc.errors import CaptureError
+from gnnc.errors import CaptureError, GnncError
+from gnnc.frontend.aggregation_stand_ins import aggregations_as_operators
 from gnnc.frontend.arguments import Arguments, BoundModel
+from gnnc.frontend.eager_model import CACHES
 from gnnc.frontend.functionalize import functionalize
 from gnnc.frontend.library_forms import traceable_forms
 
 # Some modules guard sizes against sys.maxsize, which torch can't tell from infinity; then a bound below it helps.
 LARGEST_DIMENSION = 2**40
-
-# Where PyG's convs keep what they have cached.
-CACHES = ("_cached_edge_index", "_cached_adj_t", "_cached_x", "_cached_h")
 
 # Folders of the frames that are never the model's, and of those that rarely are.
 TRACERS = (f"{Path(torch.__file__).parent}{os.sep}", f"{Path(__file__).parents[1]}{os.sep}", "<")
@@ -54,6 +53,8 @@ def capture(model: torch.nn.Module, arguments: Arguments) -> ExportedProgram:
                 program = trace(model, arguments, max=LARGEST_DIMENSION)
             if not functionalize(program):
                 program = program.run_decompositions({})
+    except GnncError:
+        raise
     except Exception as error:  # torch.export raises errors of a dozen unrelated classes, and the model its own
         refuse_failing(model, arguments)
         reason = first_sentence(error)
@@ -63,6 +64,8 @@ def capture(model: torch.nn.Module, arguments: Arguments) -> ExportedProgram:
             "to trace the model without looking at the values of tensors, and for any number of nodes and edges",
             reason,
         ) from error
+    if in_other_precision(model, arguments):
+        refuse_failing(model, arguments)
     if program.graph_signature.buffers_to_mutate:
         changed = program.graph_signature.buffers_to_mutate.values()
         names = ", ".join(sorted(name.removeprefix("model.") for name in changed))
@@ -86,6 +89,12 @@ def refuse_caches(model: torch.nn.Module) -> None:
                 f"{place} has cached the graph it ran on (cached=True): compile a model that has not run yet, "
                 "or call reset_parameters() before its weights are loaded"
             )
+
+
+def in_other_precision(model: torch.nn.Module, arguments: Arguments) -> bool:
+    """Whether some features are in another precision than the weights: torch traces more of that than it runs."""
+    types = {i.dtype for i in arguments.inputs} | {parameter.dtype for parameter in model.parameters()}
+    return sum(dtype.is_floating_point for dtype in types) > 1
 
 
 def refuse_failing(model: torch.nn.Module, arguments: Arguments) -> None:
@@ -112,7 +121,8 @@ def trace(model: torch.nn.Module, arguments: Arguments, **bounds: int) -> Export
     shapes = tuple({i.axis: dims[i.set_name]} for i in arguments.inputs)
     # the bound model is in evaluation mode if the model is
     bound = BoundModel(model, arguments).train(model.training)
-    return export(bound, tuple(arguments.synthetic()), dynamic_shapes=(shapes,), strict=False)
+    with aggregations_as_operators():
+        return export(bound, tuple(arguments.synthetic()), dynamic_shapes=(shapes,), strict=False)
 
 
 def identifier(name: str, place: int) -> str:

@@ -30,6 +30,7 @@ from gnnc.dialects.gnn import (
     GlobalCallOp,
     GlobalReduceOp,
     LoadWeightOp,
+    MaxDegreeOp,
     OperandAttr,
     RowwiseOp,
     ScatterOp,
@@ -39,12 +40,21 @@ from gnnc.dialects.gnn import (
 from gnnc.dialects.gnn.aten_calls import AtenCallOperation
 from gnnc.dialects.gnn.attributes import AnyTensor
 from gnnc.errors import UnsupportedModelError
+from gnnc.frontend.aggregations import LargestDegree, aggregation_operation
 from gnnc.frontend.binding_time import BindingTime
 from gnnc.frontend.global_rules import reduction_of
 from gnnc.frontend.inputs import EDGES, ModelInput
 from gnnc.frontend.ir_types import argument_attribute, location, tensor_type
-from gnnc.frontend.message_passing import EdgeSet, EdgeSets, find_edge_sets, match_gather, match_scatter
+from gnnc.frontend.message_passing import (
+    EdgeSet,
+    EdgeSets,
+    find_edge_sets,
+    match_aggregation,
+    match_gather,
+    match_scatter,
+)
 from gnnc.frontend.named_operations import NAMED
+from gnnc.frontend.refusals import advised
 from gnnc.frontend.rowwise_rules import NotRowwise, is_random, operator_of, prove_rowwise
 from gnnc.frontend.traced_values import Size, TracedModel, TracedValue, sizes_in
 
@@ -68,7 +78,7 @@ class ModuleEmitter:
         self.domains = name_domains(model, self.inputs)
         live = live_values(model, times)
         self.order = [value for value in model.values if value in live]
-        self.edge_sets: EdgeSets = find_edge_sets(self.order)
+        self.edge_sets: EdgeSets = find_edge_sets(self.order, lambda size: self.domains[size].is_nodes)
         self.weights: dict[TracedValue, str] = {}
         self.tensors: dict[str, torch.Tensor] = {}
         self.structure = StructureEmitter(self)
@@ -144,7 +154,7 @@ def emitted_operands(value: TracedValue) -> list[TracedValue]:
 
 def refuse(value: TracedValue, reason: str) -> NoReturn:
     call = value.args[0] if value.op == "item" else value
-    raise UnsupportedModelError(reason, op=call.op, source=str(value.location) if value.location else "")
+    raise UnsupportedModelError(advised(reason), op=call.op, source=str(value.location) if value.location else "")
 
 
 class FunctionEmitter:
@@ -255,11 +265,19 @@ class FunctionEmitter:
                 EndAttr(end),
                 with_init=scatter.with_init,
             )
-        return None
+        aggregation = match_aggregation(value)
+        if aggregation is None:
+            return None
+        if not self.crosses_edges(aggregation.index):
+            refuse(value, "it aggregates by an index that is no end of the graph's edges")
+        edges, end = self.module.edge_sets.end_of(aggregation.index)
+        return aggregation_operation(value, self, edges, EndAttr(end))
 
     def crosses_edges(self, index: TracedValue) -> bool:
         """Whether an index tensor goes from edges to nodes and is known before features are."""
         assert index.domain is not None
+        if not self.module.edge_sets.has(index):
+            return False
         edges, end = self.module.edge_sets.end_of(index)
         nodes = edges.source_nodes if end.value == "source" else edges.target_nodes
         on_edges = not self.module.domains[index.domain].is_nodes and self.module.domains[nodes].is_nodes
@@ -315,7 +333,7 @@ class StructureEmitter(FunctionEmitter):
                 value = next(v for v in module.model.values if v.op == "input" and v.name == i.key)
                 self.add_input(value, i.key)
 
-    def result(self, argument: TracedValue | EdgeSet | Size) -> tuple[int, SSAValue]:
+    def result(self, argument: TracedValue | EdgeSet | Size | LargestDegree) -> tuple[int, SSAValue]:
         """The place of a value among the results of @structure; adds it if need be."""
         value = self.operand(argument)
         if value not in self.result_of:
@@ -329,6 +347,8 @@ class StructureEmitter(FunctionEmitter):
         if isinstance(argument, Size):
             self.size_is_known(argument)
             return self.insert(CountOp(self.module.domains[argument])).results[0]
+        if isinstance(argument, LargestDegree):
+            return self.insert(MaxDegreeOp(self.operand(argument.edges), argument.end)).results[0]
         assert isinstance(argument, TracedValue)
         for operand in emitted_operands(argument):
             self.operand(operand)
@@ -390,7 +410,7 @@ class ForwardEmitter(FunctionEmitter):
             return self.known[argument]
         return self.from_structure(argument)
 
-    def from_structure(self, argument: TracedValue | EdgeSet | Size) -> SSAValue:
+    def from_structure(self, argument: TracedValue | EdgeSet | Size | LargestDegree) -> SSAValue:
         """A result of @structure as an argument."""
         place, value = self.module.structure.result(argument)
         return self.add_argument(value.type, {"gnn.structure": IntegerAttr(place, i64)}, value.name_hint)

@@ -211,7 +211,10 @@ def log_softmax(e: Reducing, x: TracedValue, dims: list[int], arguments: Any) ->
 
 
 def log_sum_exp(e: Reducing, x: TracedValue, dims: list[int], arguments: Any) -> None:
-    largest = maximum_along(e, x, dims)
+    x = in_type(e, x)
+    # infinite rows must not be subtracted from themselves
+    finite = torch.finfo(x.dtype)
+    largest = e.call("aten.clamp.default", maximum_along(e, x, dims), finite.min, finite.max)
     total = e.sum(e.call("aten.exp.default", e.call("aten.sub.Tensor", x, largest)), dims)
     e.become_reshaped(e.call("aten.add.Tensor", e.call("aten.log.default", total), largest))
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 NODES = "nodes"
 EDGES = "edges"
 
+# Where the bound model keeps the user's: what the names of its weights begin with in a trace.
+MODEL = "model."
+
 # Sizes of the synthetic graph: different from each other and from usual widths; torch would specialise 0 and 1.
 FIRST_TRACE_SIZE = 11
 
@@ -35,6 +38,10 @@ class ModelInput:
     dtype: torch.dtype
     index_into: tuple[str, str] | None = None
     """For edges: the node sets that the two rows index."""
+    is_weight: bool = False
+    """A weight of the model with a row a node: its numbers are the program's, not the graph's."""
+    limit: int | None = None
+    """What the numbers must be below, because the model looks them up in a table."""
 
     @property
     def is_feature(self) -> bool:
@@ -54,7 +61,9 @@ class ModelInput:
 
 def trace_sizes(inputs: tuple[ModelInput, ...]) -> dict[str, int]:
     """A size for every set of nodes and of edges, no two alike: sizes of node sets first."""
-    sets = dict.fromkeys(i.set_name for i in sorted(inputs, key=lambda i: i.kind != NODES))
+    nodes = [i.set_name for i in inputs if i.kind == NODES]
+    indexed = [name for i in inputs for name in i.index_into or ()]
+    sets = dict.fromkeys([*nodes, *indexed, *(i.set_name for i in inputs)])
     return {name: trace_size(place) for place, name in enumerate(sets)}
 
 

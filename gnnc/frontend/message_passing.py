@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
 
 from gnnc.dialects.gnn import End, Reduction
+from gnnc.frontend.aggregation_operators import NAMESPACE
 from gnnc.frontend.rowwise_rules import keeps_rows
 from gnnc.frontend.traced_values import Shape, Size, TracedValue
 
@@ -128,6 +129,23 @@ def others(shape: Shape, axis: int) -> Shape:
     return (*shape[:axis], *shape[axis + 1 :])
 
 
+@dataclass(frozen=True)
+class AggregationCall:
+    """The rows of `messages` made into one row for each node in `index`, by an operator that is no scatter."""
+
+    messages: TracedValue
+    index: TracedValue
+
+
+def match_aggregation(value: TracedValue) -> AggregationCall | None:
+    """`value` as an aggregation by one of our own operators, or None."""
+    if not value.op.startswith(f"{NAMESPACE}."):
+        return None
+    messages, index = value.args[:2]
+    peeled = peel_index(index, 0)
+    return None if peeled is None or value.domain is None else AggregationCall(messages, peeled)
+
+
 def rows(value: TracedValue) -> Shape:
     return others(value.shape, value.domain_axis)
 
@@ -166,9 +184,13 @@ class EdgeSets:
     def end_of(self, index: TracedValue) -> tuple[EdgeSet, End]:
         return self.ends[index]
 
+    def has(self, index: TracedValue) -> bool:
+        """Whether an index tensor is an end of edges; one that puts edges into another order is none."""
+        return index in self.ends
 
-def find_edge_sets(values: Iterable[TracedValue]) -> EdgeSets:
-    """Pairs up the index tensors that gathers and scatters use.
+
+def find_edge_sets(values: Iterable[TracedValue], is_nodes: Callable[[Size], bool]) -> EdgeSets:
+    """Pairs up the index tensors that gathers from nodes and scatters to nodes use; `is_nodes` tells nodes from edges.
 
     All index tensors of one length that messages are gathered by belong to the edges that a scatter of that length
     reduces: the scatter's index is the targets, each other one the sources of a set.
@@ -177,11 +199,15 @@ def find_edge_sets(values: Iterable[TracedValue]) -> EdgeSets:
     scattered: list[TracedValue] = []
     for value in values:
         gather, scatter = match_gather(value), match_scatter(value)
-        if gather is not None and gather.nodes.domain is not None:
+        if gather is not None and gather.nodes.domain is not None and is_nodes(gather.nodes.domain):
             nodes_of.setdefault(gather.index, gather.nodes.domain)
-        if scatter is not None and scatter.init.domain is not None:
+        if scatter is not None and scatter.init.domain is not None and is_nodes(scatter.init.domain):
             nodes_of.setdefault(scatter.index, scatter.init.domain)
             scattered.append(scatter.index)
+        aggregation = match_aggregation(value)
+        if aggregation is not None and value.domain is not None and is_nodes(value.domain):
+            nodes_of.setdefault(aggregation.index, value.domain)
+            scattered.append(aggregation.index)
     ends: dict[TracedValue, tuple[EdgeSet, End]] = {}
     for domain in dict.fromkeys(index.domain for index in nodes_of if index.domain is not None):
         pair_up(domain, [index for index in nodes_of if index.domain == domain], scattered, nodes_of, ends)

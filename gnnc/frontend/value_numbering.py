@@ -18,7 +18,7 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx import Node
 
 from gnnc.errors import UnsupportedModelError
-from gnnc.frontend.inputs import ModelInput
+from gnnc.frontend.inputs import MODEL, ModelInput
 from gnnc.frontend.source_lines import source_line
 from gnnc.frontend.traced_values import Shape, Size, TracedModel, TracedValue
 
@@ -65,9 +65,6 @@ FILLS: dict[str, float | str] = {
     "aten.empty.memory_format": 0,
     "aten.full.default": "args[1]",
 }
-
-# Where the bound model keeps the user's.
-MODEL = "model."
 
 # Keyword arguments that say where a tensor lies, not what is in it.
 PLACEMENT = frozenset({"device", "pin_memory", "layout", "memory_format", "non_blocking"})

@@ -7,11 +7,12 @@ import re
 from pathlib import Path
 
 from gnnc.errors import GraphError
-from gnnc.graph_files import csv_edges, csv_nodes, folder, matrix_market, npz
+from gnnc.graph_files import csv_edges, csv_nodes, folder, matrix_market, npz, npz_hetero
 from gnnc.graph_files.contents import Entries, LeftOut
 from gnnc.graph_files.faults import parsing
+from gnnc.graph_files.npz_archive import open_archive
 
-__all__ = ["Entries", "LeftOut", "read"]
+__all__ = ["Entries", "LeftOut", "has_types", "read", "read_typed"]
 
 TEXT = (".csv", ".tsv", ".txt")
 SAVE = "numpy.savez(path, edge_index=..., x=...)"
@@ -53,6 +54,35 @@ def read(path: Path, node_table: Path | None = None) -> Entries:
         raise GraphError(f"{path} {PICKLE}.")
     known = ", ".join((".npz", ".mtx", *TEXT))
     raise GraphError(f"{path} {REFUSED.get(suffix, f'is no graph file that gnnc reads; pass {known} or a folder')}.")
+
+
+def has_types(path: Path) -> bool:
+    """Whether a file or folder holds a graph with several types. Raises GraphError if it is damaged."""
+    if path.is_dir():
+        with parsing(path, "folder"):
+            return npz_hetero.matches([name.removesuffix(".npy") for name in os.listdir(path) if name.endswith(".npy")])
+    if not path.is_file() or suffix_of(path) != ".npz":
+        return False
+    with open_archive(path) as archive:
+        return npz_hetero.matches(archive.names)
+
+
+def read_typed(path: Path) -> npz_hetero.TypedEntries:
+    """Read a graph with several types from an `.npz` file or a folder of `.npy` files, as npz_hetero says.
+
+    Raises GraphError for anything else.
+    """
+    if not os.path.exists(path):
+        raise GraphError(f"{path} does not exist or may not be read; check the path of the graph.")
+    if not has_types(path):
+        raise GraphError(
+            f"{path} holds no graph with several types; save edge_index__SOURCE__RELATION__TARGET, x__TYPE and "
+            "num_nodes__TYPE in an .npz, or read it with gnnc.Graph.load."
+        )
+    if path.is_dir():
+        return npz_hetero.read(npz_hetero.Folder(path))
+    with open_archive(path) as archive:
+        return npz_hetero.read(archive)
 
 
 def suffix_of(path: Path) -> str:

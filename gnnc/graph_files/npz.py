@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gnnc.errors import GraphError
-from gnnc.graph_files import npz_adjacency, npz_edge_list, npz_scipy
+from gnnc.graph_files import npz_adjacency, npz_edge_list, npz_hetero, npz_scipy
 from gnnc.graph_files.contents import Entries
 from gnnc.graph_files.npz_archive import Archive, open_archive
 from gnnc.graph_files.sparse import checked_csr
@@ -27,9 +27,11 @@ def read(file: Path) -> Entries:
         for layout in (npz_adjacency, npz_edge_list, npz_scipy):
             if layout.matches(archive.names):
                 return layout.read(archive)
-        typed = [name for name in archive.names if name.startswith("edge_index__")]
-        if typed:
-            raise GraphError(f"{file} holds a graph with several edge types ({typed[0]}, ...); save one as edge_index.")
+        if npz_hetero.matches(archive.names):
+            raise GraphError(
+                f"{file} holds a graph with several types ({archive.names[0]}, ...); read it with "
+                "gnnc.HeteroGraph.load, or save one edge type as edge_index."
+            )
         raise GraphError(
             f"{file} has no array 'edge_index', only {', '.join(archive.names) or 'nothing'}; "
             "save the edges of one homogeneous graph as edge_index, shape (2, E)."

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import torch
 
 from gnnc.dialects.gnn import End
+from gnnc.targets.aggregations import Neighborhoods
 from gnnc.targets.edge_sets import EdgeSet, Incidence
+from gnnc.targets.gpu.arena import Arena, RowsOf
+from gnnc.targets.gpu.csr import Csr, padded, whole_csr
+from gnnc.targets.neighbor_sampling import Sample, draw
 
 
 @dataclass(frozen=True)
@@ -35,16 +40,28 @@ class Batch:
             return values.narrow(axis, self.nodes.start, self.rows).to(self.device)
         return values.index_select(axis, self.nodes).to(self.device)
 
+    def place(self, arena: Arena, values: torch.Tensor, axis: int) -> torch.Tensor:
+        """Memory for the batch's rows of some values: their own where they lie side by side."""
+        if isinstance(self.nodes, range):
+            return values.narrow(axis, self.nodes.start, self.rows)
+        return arena.empty(RowsOf(tuple(values.shape[1:]), values.dtype), self.rows)
+
     def store(self, rows: torch.Tensor, values: torch.Tensor, axis: int) -> None:
         """Writes the rows of the batch into the array of all nodes."""
         if isinstance(self.nodes, range):
-            values.narrow(axis, self.nodes.start, self.rows).copy_(rows)
+            place = values.narrow(axis, self.nodes.start, self.rows)
+            if place.data_ptr() != rows.data_ptr():
+                place.copy_(rows)
         else:
             values.index_copy_(axis, self.nodes, rows.to(values.device))
 
-    def edges(self, edges: EdgeSet, end: End) -> EdgeSlice:
-        """The edges that meet the batch's nodes with one end."""
-        return EdgeSlice(self, edges, end)
+    def covers(self, count: int) -> bool:
+        """Whether the batch is all nodes of a set of `count`."""
+        return isinstance(self.nodes, range) and self.nodes.start == 0 and self.rows == count
+
+    def edges(self, edges: EdgeSet, end: End, sample: Sample | None = None) -> EdgeSlice:
+        """The edges that meet the batch's nodes with one end, or a sample of them."""
+        return EdgeSlice(self, edges, end, sample)
 
 
 @dataclass(frozen=True)
@@ -54,10 +71,11 @@ class EdgeSlice:
     batch: Batch
     edge_set: EdgeSet
     end: End
+    sample: Sample | None = None
 
     @cached_property
     def _counts_and_edges(self) -> tuple[torch.Tensor, torch.Tensor]:
-        return edges_of(self.edge_set.incidence(self.end), self.batch.nodes)
+        return sampled_edges_of(self.edge_set, self.end, self.batch.nodes, self.sample)
 
     @property
     def edge_ids(self) -> torch.Tensor:
@@ -75,6 +93,43 @@ class EdgeSlice:
         counts = self._counts_and_edges[0]
         return torch.repeat_interleave(places, counts, output_size=self.rows).to(self.batch.device)
 
+    @cached_property
+    def neighborhoods(self) -> Neighborhoods:
+        """Which of the batch's nodes each edge meets."""
+        first = self.edge_set.incidence(self.end).offsets
+        nodes = self.batch.nodes
+        firsts = first[nodes.start : nodes.stop] if isinstance(nodes, range) else first[nodes]
+        return Neighborhoods(self.targets, self.batch.rows, firsts.to(self.batch.device))
+
+    @property
+    def covers_all_edges(self) -> bool:
+        return self.sample is None and self.batch.covers(self.edge_set.node_count(self.end))
+
+    @property
+    def csr(self) -> Csr:
+        """The edges by target, with the nodes of the whole set for neighbors: nothing is gathered or numbered anew."""
+        whole, nodes = whole_csr(self.edge_set, self.end), self.batch.nodes
+        if self.covers_all_edges:
+            return whole
+        if isinstance(nodes, range) and self.sample is None:
+            # values on these edges are counted from the first of them, and so are their neighbors
+            offsets = whole.offsets[nodes.start : nodes.stop + 1]
+            return Csr(offsets - offsets[0], whole.neighbors[int(offsets[0]) :])
+        other = End.SOURCE if self.end is End.TARGET else End.TARGET
+        return Csr(self.offsets, padded(self.edge_set.index(other)[self.edge_ids]))
+
+    @cached_property
+    def offsets(self) -> torch.Tensor:
+        """Where the edges of each target begin among these, int64 [targets + 1]."""
+        counts = self._counts_and_edges[0]
+        offsets = torch.zeros(counts.shape[0] + 1, dtype=torch.int64)
+        torch.cumsum(counts, 0, out=offsets[1:])
+        return offsets
+
+    def csr_of(self, neighbors: Neighbors) -> Csr:
+        """The edges by target, with places among some neighbors."""
+        return self.csr if isinstance(neighbors.nodes, range) else Csr(self.offsets, padded(neighbors.places))
+
     def load(self, values: torch.Tensor, axis: int) -> torch.Tensor:
         """The rows of an edge value."""
         return values.index_select(axis, self.edge_ids).to(self.batch.device)
@@ -85,7 +140,17 @@ class EdgeSlice:
 
     def neighbors(self, edges: EdgeSet, end: End) -> Neighbors:
         """The nodes at one end of these edges; `edges` may be another set with the same edges."""
+        if edges is self.edge_set and end is not self.end and self.covers_all_edges:
+            return Neighbors.all(edges, end, self.batch.device)
         return Neighbors.of(edges.index(end).index_select(0, self.edge_ids), edges.node_count(end), self.batch.device)
+
+
+def sampled_edges_of(
+    edges: EdgeSet, end: End, nodes: range | torch.Tensor, sample: Sample | None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """How many edges of a sample each of some nodes has, and the edges' places in the set, node by node."""
+    counts, edge_ids = edges_of(edges.incidence(end), nodes)
+    return (counts, edge_ids) if sample is None else draw(sample, edges, end, counts, edge_ids)
 
 
 def edges_of(incidence: Incidence, nodes: range | torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -104,30 +169,55 @@ def edges_of(incidence: Incidence, nodes: range | torch.Tensor) -> tuple[torch.T
 
 @dataclass(frozen=True)
 class Neighbors:
-    """The distinct nodes at an end of some edges, ascending, and for every edge the place of its node among them."""
+    """The distinct nodes at an end of some edges, ascending, or all nodes of the set."""
 
-    nodes: torch.Tensor
-    places: torch.Tensor
+    nodes: range | torch.Tensor
+    place_of_edge: Callable[[], torch.Tensor]
     device: str
+
+    @staticmethod
+    def all(edges: EdgeSet, end: End, device: str) -> Neighbors:
+        """All nodes at one end: nothing has to be looked for, gathered or numbered anew."""
+        other = End.SOURCE if end is End.TARGET else End.TARGET
+
+        def places() -> torch.Tensor:
+            return edges.index(end)[edges.incidence(other).edges]
+
+        return Neighbors(range(edges.node_count(end)), places, device)
 
     @staticmethod
     def of(nodes: torch.Tensor, count: int, device: str) -> Neighbors:
         """From the node of every edge, out of `count` nodes."""
         # A table over all nodes beats sorting as soon as the edges are not few.
         if nodes.shape[0] * 8 < count:
-            distinct, places = torch.unique(nodes, return_inverse=True)
-            return Neighbors(distinct, places.to(device), device)
+            distinct, inverse = torch.unique(nodes, return_inverse=True)
+
+            def found() -> torch.Tensor:
+                return inverse
+
+            return Neighbors(distinct, found, device)
         present = torch.zeros(count, dtype=torch.bool)
         present[nodes] = True
         distinct = present.nonzero().squeeze(1)
         table = torch.empty(count, dtype=torch.int64)
         table[distinct] = torch.arange(distinct.shape[0])
-        return Neighbors(distinct, table.index_select(0, nodes).to(device), device)
+
+        def looked_up() -> torch.Tensor:
+            return table.index_select(0, nodes)
+
+        return Neighbors(distinct, looked_up, device)
+
+    @cached_property
+    def places(self) -> torch.Tensor:
+        """For every edge, the place of its node among these, on the device."""
+        return self.place_of_edge().to(self.device)
 
     @property
     def rows(self) -> int:
-        return self.nodes.shape[0]
+        return len(self.nodes)
 
     def load(self, values: torch.Tensor, axis: int) -> torch.Tensor:
-        """The rows of a node value, one for each distinct node."""
+        """The rows of a node value, one for each of these nodes."""
+        if isinstance(self.nodes, range):
+            return values.to(self.device)
         return values.index_select(axis, self.nodes).to(self.device)

@@ -4,7 +4,7 @@ Every value is needed on some rows: the batch's targets, the edges that meet the
 those edges. A walk from the outputs up notes which; a walk down then writes one line for each operation and kind of
 rows. The lines of a GCN layer, for example:
 
-    def block(batch, a0, a1, a2):
+    def block(batch, arena, threads, out, a0, a1, a2):
         e0 = batch.edges(a1, target)
         n0 = e0.neighbors(a1, source)
         v0 = n0.load(a0, 0)
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 from xdsl.dialects.builtin import TensorType
@@ -24,6 +24,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from gnnc.dialects.gnn import (
     AggregateOp,
+    Aggregation,
     ConstantOp,
     ConvBlockOp,
     ConvOperation,
@@ -32,20 +33,31 @@ from gnnc.dialects.gnn import (
     End,
     EndAttr,
     FillOp,
+    FusedConvOp,
     GatherOp,
     GlobalReduceOp,
     LoadWeightOp,
+    ReshapeOp,
     ScatterOp,
     YieldOp,
 )
-from gnnc.dialects.gnn.attributes import domain_axis, domain_of
+from gnnc.dialects.gnn.attributes import domain_axis, domain_of, row_shape
 from gnnc.dialects.gnn.edge_sets import edge_set_type
 from gnnc.passes.analysis.conv_layers import edge_sets_of, home_of
+from gnnc.passes.loops.arguments import KernelInput, Role
+from gnnc.targets.aggregations import aggregation_of
 from gnnc.targets.edge_sets import aggregate, edge_softmax, reduce_rows
+from gnnc.targets.gpu.arena import RowsOf
 from gnnc.targets.gpu.batch import Batch, EdgeSlice
-from gnnc.targets.torch_functions import constant, filled, function_of
+from gnnc.targets.gpu.block_lines import PLACE, BlockLines, Line
+from gnnc.targets.gpu.out_functions import is_elementwise, out_function_of
+from gnnc.targets.neighbor_sampling import Sample, sample_of
+from gnnc.targets.torch_functions import constant, dtype_of, filled, function_of
 
-BlockFunction: TypeAlias = Callable[..., tuple[tuple[Batch | EdgeSlice | None, torch.Tensor], ...]]
+if TYPE_CHECKING:
+    from gnnc.targets.gpu.kernels.kernel import Kernel
+
+BlockFunction: TypeAlias = Callable[..., tuple[tuple[Batch | EdgeSlice | None, torch.Tensor | None], ...]]
 
 
 @dataclass(frozen=True)
@@ -55,10 +67,11 @@ class Targets:
 
 @dataclass(frozen=True)
 class Edges:
-    """The rows of the edges that meet the batch with one end."""
+    """The rows of the edges, or of a sample of them, that meet the batch with one end."""
 
     edges: SSAValue
     end: End
+    sample: Sample | None = None
 
 
 @dataclass(frozen=True)
@@ -70,7 +83,14 @@ class NeighborNodes:
     end: End
 
 
-Rows: TypeAlias = Targets | Edges | NeighborNodes
+@dataclass(frozen=True)
+class Stored:
+    """All rows of an input, as they are stored: kernels read them at those nodes, without a copy."""
+
+    at: NeighborNodes
+
+
+Rows: TypeAlias = Targets | Edges | NeighborNodes | Stored
 
 TARGETS = Targets()
 
@@ -88,32 +108,44 @@ class NeighborDemand:
     neighbor_end: End
     node_set: str
     """The nodes that are loaded are of this set."""
+    sample: Sample | None = None
 
 
 @dataclass(frozen=True)
 class CompiledBlock:
-    """The function of a block that runs on batches of one node set: takes a Batch and the block's operands, and gives
-    for each of `outputs` its rows and what they belong to (the Batch, an EdgeSlice, or None for a part of what all rows
-    are reduced to).
+    """The function of a block that runs on batches of one node set: takes a Batch, an Arena for memory, how many
+    threads kernels may use, places for the outputs and the block's operands, and gives for each of `outputs` its rows
+    and what they belong to (the Batch, an EdgeSlice, or None for a part of what all rows are reduced to; that is None
+    too for a batch without such rows).
     """
 
     node_set: str
     outputs: tuple[int, ...]
     needs_all: bool
     """Whether no node may be left out, whichever rows are asked for: there are results on edges or of all rows."""
+    is_local: bool
+    """Whether batches cost the same in any size: nothing is computed for neighbors, and no rows are reduced."""
     neighbor_demands: tuple[NeighborDemand, ...]
     run: BlockFunction
     source: str
 
 
-def compile_block(op: ConvBlockOp, weights: Mapping[str, torch.Tensor], device: str) -> list[CompiledBlock]:
-    """One function for each node set whose batches the block's results are computed in. `weights` lie on the device."""
+def compile_block(
+    op: ConvBlockOp,
+    weights: Mapping[str, torch.Tensor],
+    device: str,
+    kernels: Mapping[FusedConvOp, Kernel],
+) -> list[CompiledBlock]:
+    """One function for each node set whose batches the block's results are computed in. `weights` lie on the device;
+    every fused Conv of the block has a kernel."""
     edge_sets = edge_sets_of(op.body.block)
     outputs: dict[str, dict[int, Rows | None]] = {}
     for place, value in enumerate(yielded(op)):
         node_set, rows = batches_of(value, edge_sets)
         outputs.setdefault(node_set, {})[place] = rows
-    return [_BlockWriter(op, node_set, places, weights, device).compile() for node_set, places in outputs.items()]
+    return [
+        _BlockWriter(op, node_set, places, weights, device, kernels).compile() for node_set, places in outputs.items()
+    ]
 
 
 def yielded(op: ConvBlockOp) -> Sequence[SSAValue]:
@@ -143,8 +175,10 @@ class _BlockWriter:
         outputs: Mapping[int, Rows | None],
         weights: Mapping[str, torch.Tensor],
         device: str,
+        kernels: Mapping[FusedConvOp, Kernel],
     ):
         self.op = op
+        self.kernels = kernels
         self.node_set = node_set
         self.weights = weights
         self.device = device
@@ -155,12 +189,13 @@ class _BlockWriter:
         self.demands: dict[SSAValue, dict[Rows | None, None]] = {}
         self.row_names: dict[Rows, str] = {}
         self.names: dict[tuple[SSAValue, Rows | None], str] = {}
-        self.lines: list[tuple[str, list[str]]] = []
+        self.lines = BlockLines()
         self.namespace: dict[str, Any] = {
             "aggregate": aggregate,
             "edge_softmax": edge_softmax,
             "reduce_rows": reduce_rows,
             "filled": filled,
+            "as_rows": as_rows,
             "source": End.SOURCE,
             "target": End.TARGET,
         }
@@ -177,16 +212,24 @@ class _BlockWriter:
         exec(compile(source, f"<conv_block layer {self.op.layer_index}>", "exec"), self.namespace)
         needs_all = any(rows != TARGETS for rows in self.outputs.values())
         demands, run = self.neighbor_demands(), self.namespace["block"]
-        return CompiledBlock(self.node_set, tuple(self.outputs), needs_all, demands, run, source)
+        outputs, is_local = tuple(self.outputs), self.is_local()
+        return CompiledBlock(self.node_set, outputs, needs_all, is_local, demands, run, source)
+
+    def is_local(self) -> bool:
+        computed_for_neighbors = any(isinstance(rows, NeighborNodes) for rows in self.row_names)
+        return self.device == "cpu" and not computed_for_neighbors and None not in self.outputs.values()
 
     def neighbor_demands(self) -> tuple[NeighborDemand, ...]:
         """Where the rows of inputs are loaded from; structure values need no loading."""
         count = len(self.op.neighbors)
         inputs = [argument for argument in self.op.body.block.args if argument.index < count]
         rows = {rows: None for argument in inputs for rows in self.demands.get(argument, {})}
+        nodes = [r.at if isinstance(r, Stored) else r for r in rows]
         return tuple(
-            NeighborDemand(place_of(r.at.edges), r.at.end, place_of(r.edges), r.end, node_set_at(r.edges, r.end))
-            for r in rows
+            NeighborDemand(
+                place_of(r.at.edges), r.at.end, place_of(r.edges), r.end, node_set_at(r.edges, r.end), r.at.sample
+            )
+            for r in dict.fromkeys(nodes)
             if isinstance(r, NeighborNodes)
         )
 
@@ -213,9 +256,28 @@ class _BlockWriter:
         if isinstance(operation, ConvOperation):
             edges = self.reduced_edges(operation, rows)
             return [(v, edges if is_on(v, edges) else TARGETS) for v in operation.operands]
+        if isinstance(operation, FusedConvOp):
+            read = [(operation.inputs[i.place], self.rows_read(operation, i)) for i in self.kernels[operation].inputs]
+            return [*read, (self.edges_of(operation), None)]
         if isinstance(operation, GlobalReduceOp):
             return [(operand, self.reduced_rows(operation)) for operand in operation.operands]
         return [(operand, rows) for operand in operation.operands]
+
+    def edges_of(self, operation: FusedConvOp) -> SSAValue:
+        return operation.inputs[place_of(operation.edges)]
+
+    def rows_read(self, operation: FusedConvOp, read: KernelInput) -> Rows | None:
+        """The rows on which a kernel reads one of its arrays."""
+        edges = Edges(self.edges_of(operation), operation.end.data)
+        if read.role is Role.NEIGHBOR:
+            nodes = NeighborNodes(edges, edges.edges, operation.end.opposite.data)
+            return Stored(nodes) if self.reads_stored(operation) else nodes
+        return {Role.TARGET: TARGETS, Role.EDGE: edges, Role.WHOLE: None}[read.role]
+
+    def reads_stored(self, operation: FusedConvOp) -> bool:
+        """Whether all that a kernel reads for neighbors is stored: then it reads it there."""
+        places = [i.place for i in self.kernels[operation].inputs if i.role is Role.NEIGHBOR]
+        return all(isinstance(operation.inputs[place], BlockArgument) for place in places)
 
     def gathered_rows(self, operation: GatherOp, rows: Rows | None) -> Rows:
         assert isinstance(rows, Edges), "a gather gives rows of edges"
@@ -227,7 +289,7 @@ class _BlockWriter:
     def reduced_edges(self, operation: ConvOperation, rows: Rows | None) -> Edges:
         end = operation.properties["end"]
         assert isinstance(end, EndAttr)
-        edges = Edges(operation.operands[-1], end.data)
+        edges = Edges(operation.operands[-1], end.data, sample_of(operation))
         expected = edges if isinstance(operation, EdgeSoftmaxOp) else TARGETS
         assert rows == expected, f"{operation.name} is needed for neighbors: the module has not been split into blocks"
         return edges
@@ -245,14 +307,15 @@ class _BlockWriter:
 
     def row_name(self, rows: Rows | None) -> str:
         """The variable that stands for some rows."""
-        if rows is None or isinstance(rows, Targets):
+        if rows is None or isinstance(rows, Targets | Stored):
             return "batch"
         if rows in self.row_names:
             return self.row_names[rows]
         made_by = "batch.edges" if isinstance(rows, Edges) else f"{self.row_name(rows.at)}.neighbors"
         name = f"{'e' if isinstance(rows, Edges) else 'n'}{len(self.row_names)}"
         self.row_names[rows] = name
-        self.lines.append((f"{name} = {made_by}(a{place_of(rows.edges)}, {rows.end.value})", []))
+        sampled = f", {self.known('s', rows.sample)}" if isinstance(rows, Edges) and rows.sample is not None else ""
+        self.lines.add(Line((name,), f"{made_by}(a{place_of(rows.edges)}, {rows.end.value}{sampled})", []))
         return name
 
     def write_argument(self, argument: BlockArgument) -> None:
@@ -260,8 +323,8 @@ class _BlockWriter:
             if isinstance(argument.type, TensorType) and rows is None:
                 self.assign((argument, None), f"batch.whole(a{argument.index})", [])
                 continue
-            if rows is None:
-                self.names[argument, None] = f"a{argument.index}"
+            if rows is None or isinstance(rows, Stored):
+                self.names[argument, rows] = f"a{argument.index}"
                 continue
             load = "batch.targets" if isinstance(rows, Targets) else f"{self.row_name(rows)}.load"
             axis = domain_axis(argument.type)
@@ -278,6 +341,8 @@ class _BlockWriter:
             self.write_gather(operation, rows)
         elif isinstance(operation, ConvOperation):
             self.write_reduction(operation, rows)
+        elif isinstance(operation, FusedConvOp):
+            self.write_fused(operation, rows)
         else:
             self.write_call(operation, rows)
 
@@ -304,6 +369,12 @@ class _BlockWriter:
             text = f"edge_softmax({messages}, {index}, batch.rows, {axis}, {operation.eps.value.data!r})"
             self.assign((operation.result, rows), text, [messages])
             return
+        if isinstance(operation, Aggregation):
+            function = self.known("f", aggregation_of(operation))
+            others = [self.name(operand, TARGETS) for operand in operation.operands[1:-1]]
+            text = f"{function}({', '.join([f'{self.row_name(edges)}.neighborhoods', messages, *others])})"
+            self.assign((operation.result, rows), text, [messages, *others])
+            return
         assert isinstance(operation, AggregateOp | ScatterOp)
         reduction = self.known("r", operation.reduction.data)
         if isinstance(operation, AggregateOp):
@@ -315,17 +386,58 @@ class _BlockWriter:
         text = f"reduce_rows({reduction}, {messages}, {index}, {init}, {axis}, with_init={counted})"
         self.assign((operation.result, rows), text, [messages, init])
 
+    def write_fused(self, operation: FusedConvOp, rows: Rows | None) -> None:
+        assert rows == TARGETS, "a fused Conv is needed for neighbors: the module has not been split into blocks"
+        kernel = self.kernels[operation]
+        read = [(operation.inputs[i.place], self.rows_read(operation, i)) for i in kernel.inputs]
+        arrays = [self.name(value, on) for value, on in read]
+        edges = self.row_name(Edges(self.edges_of(operation), operation.end.data))
+        computed = [self.row_name(on) for _, on in read if isinstance(on, NeighborNodes)]
+        csr = f"{edges}.csr_of({computed[0]})" if computed else f"{edges}.csr"
+        names = [self.new_name((result, rows)) for result in operation.outputs]
+        places = ", ".join(f"{PLACE}{i}" for i in range(len(names)))
+        call = f"{self.known('k', kernel)}({csr}, [{', '.join(arrays)}], [{places}], threads)"
+        kinds = [self.kind(result) for result in operation.outputs]
+        self.lines.add(Line(tuple(names), call if len(names) > 1 else f"{call}[0]", arrays, kinds, "batch.rows"))
+
     def write_call(self, operation: Operation, rows: Rows | None) -> None:
         if isinstance(operation, GlobalReduceOp):
             rows = self.reduced_rows(operation)
         operands = [self.name(operand, rows) for operand in operation.operands]
+        out_function = out_function_of(operation) if self.device == "cpu" else None
+        if out_function is not None:
+            self.write_out_call(operation, rows, out_function, operands)
+            return
+        arguments = operands
+        if isinstance(operation, GlobalReduceOp):
+            # torch rounds the sum of all rows once; the part of a batch must not be rounded before
+            halves = [dtype_of(operand.type) in (torch.half, torch.bfloat16) for operand in operation.operands]
+            arguments = [f"{name}.float()" if half else name for name, half in zip(operands, halves, strict=True)]
         function = self.known("f", function_of(operation))
-        call = f"{function}({', '.join(operands)})"
+        call = f"{function}({', '.join(arguments)})"
+        if isinstance(operation, GlobalReduceOp) and isinstance(rows, Edges):
+            # of no edges there is no largest value: such a batch has no part in it
+            call += f" if {self.row_name(rows)}.rows else None"
         if len(operation.results) == 1:
             self.assign((operation.results[0], rows), call, operands)
             return
         names = [self.new_name((result, rows)) for result in operation.results]
-        self.lines.append((f"{', '.join(names)} = {call}", operands))
+        self.lines.add(Line(tuple(names), call, operands))
+
+    def write_out_call(
+        self, operation: Operation, rows: Rows | None, function: Callable[..., Any], operands: list[str]
+    ) -> None:
+        """A call that writes into memory of the arena, or over an operand that is not needed any more."""
+        (result,) = operation.results
+        call = f"{self.known('o', function)}({PLACE}0, {', '.join(operands)})"
+        same = [name for name, o in zip(operands, operation.operands, strict=True) if o.type == result.type]
+        over = [name for name in same if name.startswith("v")] if is_elementwise(operation) else []
+        name = self.new_name((result, rows))
+        self.lines.add(Line((name,), call, operands, [self.kind(result)], f"{self.row_name(rows)}.rows", over))
+
+    def kind(self, value: SSAValue) -> str:
+        """A name for what the rows of a value are like."""
+        return self.known("t", RowsOf(row_shape(value.type), dtype_of(value.type)))
 
     def bind(self, value: SSAValue, tensor: torch.Tensor) -> None:
         self.names[value, None] = self.known("w", tensor)
@@ -346,23 +458,35 @@ class _BlockWriter:
     def assign(self, key: tuple[SSAValue, Rows | None], expression: str, uses: list[str]) -> None:
         if domain_of(key[0].type) is None:
             key = (key[0], None)
-        self.lines.append((f"{self.new_name(key)} = {expression}", uses))
+        self.lines.add(Line((self.new_name(key),), expression, uses))
 
     def source_text(self) -> str:
         """The function, which forgets every value after its last use."""
         arguments = "".join(f", a{i}" for i in range(len(self.op.body.block.args)))
         returned = [self.name(result, rows) for result, rows in self.results]
         belongs_to = ["None" if rows is None else self.row_name(rows) for _, rows in self.results]
-        last_use = {name: i for i, (_, uses) in enumerate(self.lines) for name in uses if name.startswith("v")}
-        body: list[str] = []
-        for i, (line, uses) in enumerate(self.lines):
-            body.append(line)
-            dead = [name for name in dict.fromkeys(uses) if last_use.get(name) == i and name not in returned]
-            if dead:
-                body.append(f"del {', '.join(dead)}")
+        for place, (result, rows) in enumerate(self.results):
+            if rows == TARGETS and self.device == "cpu":
+                self.place_result(place, result)
         pairs = "".join(f"({rows}, {name}), " for rows, name in zip(belongs_to, returned, strict=True))
-        body.append(f"return ({pairs})")
-        return f"def block(batch{arguments}):\n" + "\n".join(f"    {line}" for line in body) + "\n"
+        body = "\n".join(f"    {line}" for line in [*self.lines.body(returned), f"return ({pairs})"])
+        return f"def block(batch, arena, threads, out{arguments}):\n{body}\n"
+
+    def place_result(self, place: int, result: SSAValue) -> None:
+        """What the block hands on is written where it belongs, if the line that makes it can do that."""
+        made = result
+        while isinstance(made.owner, ReshapeOp):
+            made = made.owner.input
+        name = self.names.get((made, TARGETS))
+        line = next((line for line in self.lines.lines if line.kinds and name in line.names), None)
+        if line is None or name is None or name in self.lines.placed or domain_axis(result.type) != 0:
+            return
+        self.lines.placed[name] = f"as_rows(out[{place}], {line.kinds[line.names.index(name)]})"
+
+
+def as_rows(array: torch.Tensor, kind: RowsOf) -> torch.Tensor:
+    """The same rows under another shape."""
+    return array.view(array.shape[0], *kind.shape)
 
 
 def place_of(argument: SSAValue) -> int:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import torch
 from xdsl.ir import SSAValue
 
 from gnnc.dialects.gnn import ConvBlockOp, DomainAttr, EdgeSetType, GlobalReduceOp, Reduction, YieldOp
-from gnnc.dialects.gnn.attributes import domain_axis, domain_of
+from gnnc.dialects.gnn.attributes import domain_axis, domain_of, row_shape
 from gnnc.targets.edge_sets import EdgeSet
+from gnnc.targets.gpu.arena import Arena, RowsOf
 from gnnc.targets.gpu.batch import Batch, EdgeSlice
 from gnnc.targets.torch_functions import dtype_of, shape_with
 
@@ -28,8 +29,18 @@ class BlockResults:
     Reductions of floating-point numbers run in double precision, so that they don't depend on the size of batches.
     """
 
-    def __init__(self, op: ConvBlockOp, operands: Sequence[Any], counts: Mapping[str, int]):
+    def __init__(
+        self,
+        op: ConvBlockOp,
+        operands: Sequence[Any],
+        counts: Mapping[str, int],
+        arena: Arena,
+        returned: Collection[SSAValue],
+    ):
+        """Memory is from the arena, but for what is `returned` to the caller."""
         self.op = op
+        self.arena = arena
+        self.returned = returned
         self.edge_counts = {
             value.type.domain: edges.edge_count
             for value, edges in zip(op.operands, operands, strict=True)
@@ -43,13 +54,29 @@ class BlockResults:
         domain = domain_of(output.type)
         if domain is None:
             return None
-        return torch.empty(shape_with(output.type, self.row_count(domain)), dtype=dtype_of(output.type))
+        if output in self.returned or domain_axis(output.type) != 0:
+            return torch.empty(shape_with(output.type, self.row_count(domain)), dtype=dtype_of(output.type))
+        return self.arena.empty(RowsOf(row_shape(output.type), dtype_of(output.type)), self.row_count(domain))
+
+    def places(self, outputs: Sequence[int], batch: Batch, arena: Arena) -> list[torch.Tensor | None]:
+        """Memory for a batch's rows of some results: their own, where they lie side by side and in front."""
+        return [self.place(self.op.outputs[place], self.values[place], batch, arena) for place in outputs]
+
+    def place(self, output: SSAValue, values: torch.Tensor | None, batch: Batch, arena: Arena) -> torch.Tensor | None:
+        domain = domain_of(output.type)
+        if values is None or domain is None or not domain.is_nodes or domain_axis(output.type) != 0:
+            return None
+        if isinstance(batch.nodes, range):
+            return values.narrow(0, batch.nodes.start, batch.rows)
+        return arena.empty(RowsOf(row_shape(output.type), dtype_of(output.type)), batch.rows)
 
     def row_count(self, domain: DomainAttr) -> int:
         return self.counts[domain.set_name.data] if domain.is_nodes else self.edge_counts[domain]
 
-    def add(self, place: int, rows: Batch | EdgeSlice | None, value: torch.Tensor) -> None:
-        """Takes what a batch computed of one result."""
+    def add(self, place: int, rows: Batch | EdgeSlice | None, value: torch.Tensor | None) -> None:
+        """Takes what a batch computed of one result; None of a reduction if it had no rows."""
+        if value is None:
+            return
         known = self.values[place]
         if rows is None:
             part = value.cpu().double() if value.dtype.is_floating_point else value.cpu()
@@ -66,14 +93,16 @@ class BlockResults:
         return reduce.reduction.data
 
     def finished(self) -> list[torch.Tensor]:
-        """All results. Over no rows a sum is 0 and a product 1."""
+        """All results. Over no rows a sum is 0, a product 1, `any` false and `all` true; a largest or a smallest number
+        does not exist: then raises IndexError, as torch does."""
         return [self.finish(place, output) for place, output in enumerate(self.op.outputs)]
 
     def finish(self, place: int, output: SSAValue) -> torch.Tensor:
         value = self.values[place]
         if value is not None:
             return value.to(dtype_of(output.type))
-        neutral = {Reduction.MUL: 1, Reduction.MAX: -torch.inf, Reduction.MIN: torch.inf}
-        return torch.full(
-            shape_with(output.type, 0), neutral.get(self.reduction(place), 0), dtype=dtype_of(output.type)
-        )
+        reduction, dtype = self.reduction(place), dtype_of(output.type)
+        if dtype != torch.bool and reduction in (Reduction.MAX, Reduction.MIN):
+            raise IndexError("the model takes the largest or smallest of no rows, which does not exist")
+        neutral = reduction in (Reduction.MUL, Reduction.MIN)
+        return torch.full(shape_with(output.type, 0), int(neutral), dtype=dtype)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -12,26 +15,42 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from gnnc.dialects.gnn import ConstantOp, ConvBlockOp, GlobalCallOp, LoadWeightOp
+from gnnc.dialects.gnn import ConstantOp, ConvBlockOp, FusedConvOp, GlobalCallOp, LoadWeightOp
 from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.passes.analysis.cost_model import row_bytes
 from gnnc.passes.analysis.model_functions import argument_name, model_functions
 from gnnc.targets.edge_sets import EdgeSet
+from gnnc.targets.gpu.arena import Arena
 from gnnc.targets.gpu.batch import Batch
 from gnnc.targets.gpu.block_compiler import CompiledBlock, compile_block
 from gnnc.targets.gpu.block_results import BlockResults
 from gnnc.targets.gpu.level_sets import NONE, NodeSet, level_sets, node_set_of
+from gnnc.targets.gpu.workers import Workers
 from gnnc.targets.reference.run import run_structure
 from gnnc.targets.torch_functions import constant, function_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gnnc.targets.gpu.kernels.kernel import Kernel
+
 # What may stand in @forward beside blocks: operations on values of the whole graph.
 TOP_LEVEL = (ConvBlockOp, GlobalCallOp, LoadWeightOp, ConstantOp, ReturnOp)
 
 # Without a batch size, the edge values of a batch should take no more than this.
 DEFAULT_BATCH_BYTES = 256 * 2**20
+
+# On a CPU, what a batch hands from one operation to the next should stay in the cache.
+CACHE_ROWS = 8192
+
+
+@dataclass(frozen=True)
+class Running:
+    """How a program runs: target nodes a batch (None: as many as fit), the device, and threads on the host."""
+
+    batch_size: int | None
+    device: str
+    threads: int
 
 
 class BatchedExecutor:
@@ -41,8 +60,17 @@ class BatchedExecutor:
     hands on is freed after the last block that uses it.
     """
 
-    def __init__(self, module: ModuleOp, weights: Mapping[str, torch.Tensor]):
+    def __init__(
+        self,
+        module: ModuleOp,
+        weights: Mapping[str, torch.Tensor],
+        kernels: Mapping[FusedConvOp, Kernel] | None = None,
+    ):
+        """`kernels` computes the fused Convs of the module, of which there may be none without them."""
         self.module = module
+        self.kernels = kernels or {}
+        self.workers = Workers()
+        self.lock = Lock()
         self.weights = weights
         self.functions = model_functions(module)
         self.operations = list(self.functions.forward.body.block.ops)
@@ -68,21 +96,35 @@ class BatchedExecutor:
         wanted: Mapping[str, torch.Tensor] | None = None,
         batch_size: int | None = None,
         device: str = "cpu",
+        threads: int | None = None,
     ) -> list[torch.Tensor]:
         """The model's outputs on the host, in the order in which @forward returns them.
 
         `counts` are the node counts by set. `wanted` are, by set, the nodes whose rows are needed, ascending and
-        distinct (int64); the rows of other nodes are then undefined.
+        distinct (int64); the rows of other nodes are then undefined. `threads` (default: as many as torch uses)
+        share the work on the host; what is computed doesn't depend on their number.
         """
+        how = Running(batch_size, device, threads or torch.get_num_threads())
+        with self.lock, torch.no_grad():
+            return self.run_blocks(features, structure, counts, wanted, how)
+
+    def run_blocks(
+        self,
+        features: Mapping[str, torch.Tensor],
+        structure: Sequence[Any],
+        counts: Mapping[str, int],
+        wanted: Mapping[str, torch.Tensor] | None,
+        how: Running,
+    ) -> list[torch.Tensor]:
         values = self.arguments(features, structure)
         last_use = self.last_uses()
-        targets = self.targets_of_blocks(values, counts, wanted, device)
+        targets = self.targets_of_blocks(values, counts, wanted, how.device)
         result: list[torch.Tensor] = []
-        with torch.no_grad(), progress(self.operations) as advance:
+        with progress(self.operations) as advance:
             for place, op in enumerate(self.operations):
                 if isinstance(op, ConvBlockOp):
                     operands = [values[operand] for operand in op.operands]
-                    outputs = self.run_block(op, operands, counts, targets, batch_size, device, advance)
+                    outputs = self.run_block(op, operands, counts, targets, how, advance)
                     values.update(zip(op.outputs, outputs, strict=True))
                     del operands, outputs
                 elif isinstance(op, ReturnOp):
@@ -90,7 +132,7 @@ class BatchedExecutor:
                 else:
                     self.run_between_blocks(op, values)
                 for value in [v for v in values if last_use.get(v, -1) <= place]:
-                    del values[value]
+                    self.workers.arena.release(values.pop(value))
         return result
 
     def arguments(self, features: Mapping[str, torch.Tensor], structure: Sequence[Any]) -> dict[SSAValue, Any]:
@@ -112,7 +154,8 @@ class BatchedExecutor:
         blocks = [op for op in self.operations if isinstance(op, ConvBlockOp)]
         if wanted is None:
             return {}
-        asked = {value: wanted.get(node_set_of(value), NONE) for value in self.operations[-1].operands}
+        with_rows = [value for value in self.operations[-1].operands if domain_of(value.type) is not None]
+        asked = {value: wanted.get(node_set_of(value), NONE) for value in with_rows}
         return level_sets(blocks, asked, counts, values.__getitem__, lambda block: self.compile(block, device))
 
     def output_types(self) -> list[Attribute]:
@@ -129,20 +172,19 @@ class BatchedExecutor:
         operands: Sequence[Any],
         counts: Mapping[str, int],
         targets: Mapping[tuple[ConvBlockOp, str], NodeSet],
-        batch_size: int | None,
-        device: str,
+        how: Running,
         advance: Callable[[float], None],
     ) -> list[torch.Tensor]:
-        results = BlockResults(op, operands, counts)
-        functions = self.compile(op, device)
+        results = BlockResults(op, operands, counts, self.workers.arena, set(self.operations[-1].operands))
+        functions = self.compile(op, how.device)
         for compiled in functions:
             nodes = targets.get((op, compiled.node_set), range(counts[compiled.node_set]))
-            size = batch_size or default_batch_size(op, operands, counts[compiled.node_set])
-            for start in range(0, len(nodes), size):
-                batch = Batch(nodes[start : start + size], device)
-                for place, (rows, value) in zip(compiled.outputs, compiled.run(batch, *operands), strict=True):
-                    results.add(place, rows, value)
-                advance(batch.rows / len(nodes) / len(functions))
+            size = how.batch_size or default_batch_size(op, operands, counts[compiled.node_set])
+            size = min(size, CACHE_ROWS) if compiled.is_local else size
+            batches = [Batch(nodes[start : start + size], how.device) for start in range(0, len(nodes), size)]
+            work = partial(run_batch, compiled, operands, results)
+            done = partial(advance, 1 / len(functions) / max(1, len(batches)))
+            self.workers.run(work, batches, how.threads, share=compiled.is_local, done=done)
         return results.finished()
 
     def run_between_blocks(self, op: Operation, values: dict[SSAValue, Any]) -> None:
@@ -159,8 +201,19 @@ class BatchedExecutor:
         key = (op, device)
         if key not in self.compiled:
             weights = {name: tensor.to(device) for name, tensor in self.weights.items()}
-            self.compiled[key] = compile_block(op, weights, device)
+            self.compiled[key] = compile_block(op, weights, device, self.kernels)
         return self.compiled[key]
+
+
+def run_batch(
+    compiled: CompiledBlock, operands: Sequence[Any], results: BlockResults, batch: Batch, arena: Arena, threads: int
+) -> None:
+    """Computes a batch and takes its rows; memory of the arena that was used on the way goes back to it."""
+    places = results.places(compiled.outputs, batch, arena)
+    computed = compiled.run(batch, arena, threads, places, *operands)
+    for place, (rows, value) in zip(compiled.outputs, computed, strict=True):
+        results.add(place, rows, value)
+    arena.release(*places, *(value for _, value in computed))
 
 
 def default_batch_size(op: ConvBlockOp, operands: Sequence[Any], nodes: int) -> int:

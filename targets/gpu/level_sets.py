@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 from gnnc.dialects.gnn import ConvBlockOp
 from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.targets.edge_sets import EdgeSet
-from gnnc.targets.gpu.batch import edges_of
+from gnnc.targets.gpu.batch import sampled_edges_of
 from gnnc.targets.gpu.block_compiler import CompiledBlock, NeighborDemand
 
 NodeSet: TypeAlias = range | torch.Tensor
@@ -80,9 +80,12 @@ def neighbors_of(
     targets: NodeSet, edges: EdgeSet, others: EdgeSet, demand: NeighborDemand, everything: range
 ) -> NodeSet:
     """The nodes at the other end of the edges that meet the targets; all nodes where those are likely most."""
-    if len(targets) * edges.edge_count >= len(everything) * max(1, edges.node_count(demand.end)):
+    met = edges.edge_count / max(1, edges.node_count(demand.end))
+    if demand.sample is not None:
+        met = min(met, demand.sample.fanout + 1)
+    if len(targets) * met >= len(everything):
         return everything
-    _, edge_ids = edges_of(edges.incidence(demand.end), targets)
+    _, edge_ids = sampled_edges_of(edges, demand.end, targets, demand.sample)
     return torch.unique(others.index(demand.neighbor_end)[edge_ids])
 
 

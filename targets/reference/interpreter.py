@@ -23,19 +23,28 @@ from xdsl.ir import Operation, SSAValue
 
 from gnnc.dialects.gnn import (
     AggregateOp,
+    AggregateQuantileOp,
+    AggregateRecurrentOp,
+    Aggregation,
     ConstantOp,
     ConvBlockOp,
+    ConvOperation,
     CountOp,
     DomainAttr,
     EdgeSetOp,
     EdgeSetType,
     EdgeSoftmaxOp,
+    End,
+    EndAttr,
     EndpointsOp,
     FillOp,
+    FusedConvOp,
     GatherOp,
     GlobalCallOp,
     GlobalReduceOp,
+    ListMessagesOp,
     LoadWeightOp,
+    MaxDegreeOp,
     RelationOp,
     ReverseOp,
     RowwiseOp,
@@ -49,7 +58,10 @@ from gnnc.dialects.gnn import (
 )
 from gnnc.dialects.gnn.attributes import domain_axis, domain_of
 from gnnc.dialects.gnn.edge_sets import edge_set_type
+from gnnc.targets.aggregations import Neighborhoods, aggregation_of
+from gnnc.targets.edge_origins import Part
 from gnnc.targets.edge_sets import EdgeSet, aggregate, edge_softmax, reduce_rows
+from gnnc.targets.neighbor_sampling import draw, sample_of
 from gnnc.targets.reference.kernel_functions import KernelFunctions
 from gnnc.targets.torch_functions import constant, filled, function_of, rowwise_operations
 
@@ -103,16 +115,20 @@ class GnnFunctions(InterpreterFunctions):
 
     @impl(RelationOp)
     def relation(self, interpreter: Interpreter, op: RelationOp, args: Values) -> PythonValues:
-        return self.edges_from(op, args[0][0], args[0][1])
+        part = Part(edge_set_type(op.result).edge_set.data, args[0].shape[1])
+        return self.edges_from(op, args[0][0], args[0][1], (part,))
 
     @impl(EdgeSetOp)
     def general_edge_set(self, interpreter: Interpreter, op: EdgeSetOp, args: Values) -> PythonValues:
-        return self.edges_from(op, *args)
+        sources, targets = args
+        return self.edges_from(op, sources, targets, ())
 
-    def edges_from(self, op: Operation, sources: torch.Tensor, targets: torch.Tensor) -> PythonValues:
+    def edges_from(
+        self, op: Operation, sources: torch.Tensor, targets: torch.Tensor, parts: tuple[Part, ...]
+    ) -> PythonValues:
         type_ = edge_set_type(op.results[0])
         counts = self.node_count(type_.source.data), self.node_count(type_.target.data)
-        return self.edge_set(op, EdgeSet(sources.long(), targets.long(), *counts))
+        return self.edge_set(op, EdgeSet(sources.long(), targets.long(), *counts, parts))
 
     @impl(WithoutLoopsOp)
     def without_loops(self, interpreter: Interpreter, op: WithoutLoopsOp, args: Values) -> PythonValues:
@@ -146,24 +162,59 @@ class GnnFunctions(InterpreterFunctions):
     @impl(ScatterOp)
     def scatter(self, interpreter: Interpreter, op: ScatterOp, args: Values) -> PythonValues:
         messages, init, edges = args
-        index, axis = edges.index(op.end.data), domain_axis(op.messages.type)
+        axis = domain_axis(op.messages.type)
+        messages, index = seen_rows(op, messages, edges, op.end.data)
         return (reduce_rows(op.reduction.data, messages, index, init, axis, with_init=op.with_init is not None),)
 
     @impl(AggregateOp)
     def aggregate(self, interpreter: Interpreter, op: AggregateOp, args: Values) -> PythonValues:
         messages, edges = args
-        index, axis = edges.index(op.end.data), domain_axis(op.messages.type)
+        axis = domain_axis(op.messages.type)
+        messages, index = seen_rows(op, messages, edges, op.end.data)
         return (aggregate(op.reduction.data, messages, index, edges.node_count(op.end.data), axis),)
 
     @impl(EdgeSoftmaxOp)
     def edge_softmax(self, interpreter: Interpreter, op: EdgeSoftmaxOp, args: Values) -> PythonValues:
         scores, edges = args
-        index, count = edges.index(op.end.data), edges.node_count(op.end.data)
-        return (edge_softmax(scores, index, count, domain_axis(op.scores.type), op.eps.value.data),)
+        axis, end = domain_axis(op.scores.type), op.end.data
+        seen, index = seen_rows(op, scores, edges, end)
+        result = edge_softmax(seen, index, edges.node_count(end), axis, op.eps.value.data)
+        kept = seen_edges(op, edges, end)
+        # no reduction that sees this sample looks at the edges outside of it
+        return (result if kept is None else torch.zeros_like(scores).index_copy(axis, kept, result),)
+
+    @impl(AggregateQuantileOp)
+    def aggregate_quantile(self, interpreter: Interpreter, op: AggregateQuantileOp, args: Values) -> PythonValues:
+        return self.run_aggregation(op, args)
+
+    @impl(AggregateRecurrentOp)
+    def aggregate_recurrent(self, interpreter: Interpreter, op: AggregateRecurrentOp, args: Values) -> PythonValues:
+        return self.run_aggregation(op, args)
+
+    @impl(ListMessagesOp)
+    def list_messages(self, interpreter: Interpreter, op: ListMessagesOp, args: Values) -> PythonValues:
+        return self.run_aggregation(op, args)
+
+    def run_aggregation(self, op: Aggregation, args: Values) -> PythonValues:
+        messages, *others, edges = args
+        end = op.properties["end"]
+        assert isinstance(end, EndAttr)
+        messages, index = seen_rows(op, messages, edges, end.data)
+        nodes = Neighborhoods(index, edges.node_count(end.data), edges.incidence(end.data).offsets[:-1])
+        return (aggregation_of(op)(nodes, messages, *others),)
+
+    @impl(MaxDegreeOp)
+    def max_degree(self, interpreter: Interpreter, op: MaxDegreeOp, args: Values) -> PythonValues:
+        sizes = args[0].incidence(op.end.data).offsets.diff()
+        return (int(sizes.max()) if sizes.numel() else 0,)
 
     @impl(ConvBlockOp)
     def conv_block(self, interpreter: Interpreter, op: ConvBlockOp, args: Values) -> PythonValues:
         return interpreter.run_ssacfg_region(op.body, args, "conv_block")
+
+    @impl(FusedConvOp)
+    def fused_conv(self, interpreter: Interpreter, op: FusedConvOp, args: Values) -> PythonValues:
+        return interpreter.run_ssacfg_region(op.body, args, "fused_conv")
 
     @impl_terminator(YieldOp)
     def yield_(self, interpreter: Interpreter, op: YieldOp, args: Values) -> tuple[TerminatorValue, PythonValues]:
@@ -190,6 +241,23 @@ class GnnFunctions(InterpreterFunctions):
         results = tuple(result) if isinstance(result, tuple | list) else (result,)
         self.note_sizes(op.results, results)
         return results
+
+
+def seen_edges(op: ConvOperation, edges: EdgeSet, end: End) -> torch.Tensor | None:
+    """The edges that a reduction sees, by their places in the set and in its order; None for all."""
+    sample = sample_of(op)
+    if sample is None:
+        return None
+    incidence = edges.incidence(end)
+    return draw(sample, edges, end, incidence.offsets.diff(), incidence.edges)[1].sort().values
+
+
+def seen_rows(op: ConvOperation, values: torch.Tensor, edges: EdgeSet, end: End) -> tuple[torch.Tensor, torch.Tensor]:
+    """The rows of an edge value that a reduction sees, and for each the node that it belongs to."""
+    kept, axis = seen_edges(op, edges, end), domain_axis(op.operands[0].type)
+    if kept is None:
+        return values, edges.index(end)
+    return values.index_select(axis, kept), edges.index(end)[kept]
 
 
 def run_named(self: GnnFunctions, interpreter: Interpreter, op: Operation, args: Values) -> PythonValues:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 import torch
@@ -13,6 +14,8 @@ import gnnc
 # The tests run in several processes, and small operations wait for threads much longer than they compute.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 torch.set_num_threads(1)
+# Kernels that tests compile are kept, but not among the user's.
+os.environ.setdefault("GNNC_CACHE", str(Path(__file__).resolve().parents[2] / "build"))
 
 # The same examples in every run, so that a change is what makes a test fail; `HYPOTHESIS_PROFILE=default` explores.
 settings.register_profile("repeatable", derandomize=True)

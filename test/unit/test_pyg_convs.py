@@ -9,11 +9,8 @@ import torch
 import torch_geometric.nn.conv as pyg
 
 import gnnc
+from benchmarks.pyg_conv_cases import CASES, GRAPHS, NO_CASE, Case
 from benchmarks.pyg_convs import (
-    CASES,
-    GRAPHS,
-    NO_CASE,
-    Case,
     Row,
     WrongResult,
     check,

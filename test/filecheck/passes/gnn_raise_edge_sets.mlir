@@ -163,7 +163,7 @@ func.func @values_between(%i: !index) -> !edges2 {
 // CHECK-NEXT:  "test.op"(%z)
 // CHECK-NEXT:  func.return %e : !gnn.edges<"e.2", "n" -> "n">
 
-// No set operation: the mask is of edges that are loops.
+// A mask that is not of edges with different ends.
 func.func @other_mask(%i: !index) -> !edges1 {
   %s = gnn.rowwise "aten.select.int"(%i, 0, 0) : (!index) -> !end
   %t = gnn.rowwise "aten.select.int"(%i, 0, 1) : (!index) -> !end
@@ -176,10 +176,11 @@ func.func @other_mask(%i: !index) -> !edges1 {
 }
 
 // CHECK-LABEL: func.func @other_mask(
-// CHECK-NOT:   gnn.relation
-// CHECK:       %e = gnn.edge_set %p, %q
+// CHECK:       %0 = gnn.relation %i : tensor<2x?xi64, #gnn.on<edges "e">> -> !gnn.edges<"e", "n" -> "n">
+// CHECK-NEXT:  %e = gnn.where %0, %m : !gnn.edges<"e", "n" -> "n">, tensor<?xi1, #gnn.on<edges "e">> -> !gnn.edges<"e.1", "n" -> "n">
+// CHECK-NEXT:  func.return %e
 
-// No: the mask is an input.
+// A mask that is an input.
 func.func @given_mask(%i: !index, %m: !mask) -> !edges1 {
   %k = gnn.whole_graph "aten.index.Tensor"(%i, [none, %m]) : (!index, !mask) -> !index1
   %p = gnn.rowwise "aten.select.int"(%k, 0, 0) : (!index1) -> !end1
@@ -189,10 +190,11 @@ func.func @given_mask(%i: !index, %m: !mask) -> !edges1 {
 }
 
 // CHECK-LABEL: func.func @given_mask(
-// CHECK-NOT:   gnn.relation
-// CHECK:       %e = gnn.edge_set %p, %q
+// CHECK:       %0 = gnn.relation %i : tensor<2x?xi64, #gnn.on<edges "e">> -> !gnn.edges<"e", "n" -> "n">
+// CHECK-NEXT:  %e = gnn.where %0, %m : !gnn.edges<"e", "n" -> "n">, tensor<?xi1, #gnn.on<edges "e">> -> !gnn.edges<"e.1", "n" -> "n">
+// CHECK-NEXT:  func.return %e
 
-// No: the mask compares an end with itself.
+// A mask that compares an end with itself.
 func.func @one_end_twice(%i: !index) -> !edges1 {
   %s = gnn.rowwise "aten.select.int"(%i, 0, 0) : (!index) -> !end
   %t = gnn.rowwise "aten.select.int"(%i, 0, 1) : (!index) -> !end
@@ -205,8 +207,83 @@ func.func @one_end_twice(%i: !index) -> !edges1 {
 }
 
 // CHECK-LABEL: func.func @one_end_twice(
+// CHECK:       %0 = gnn.relation %i : tensor<2x?xi64, #gnn.on<edges "e">> -> !gnn.edges<"e", "n" -> "n">
+// CHECK-NEXT:  %e = gnn.where %0, %m : !gnn.edges<"e", "n" -> "n">, tensor<?xi1, #gnn.on<edges "e">> -> !gnn.edges<"e.1", "n" -> "n">
+// CHECK-NEXT:  func.return %e
+
+// Some edges between two node sets, the other way round.
+func.func @mask_reversed(%i: !index, %m: !mask) -> !gnn.edges<"e.1", "b" -> "a"> {
+  %k = gnn.whole_graph "aten.index.Tensor"(%i, [none, %m]) : (!index, !mask) -> !index1
+  %p = gnn.rowwise "aten.select.int"(%k, 0, 1) : (!index1) -> !end1
+  %q = gnn.rowwise "aten.select.int"(%k, 0, 0) : (!index1) -> !end1
+  %e = gnn.edge_set %p, %q : !end1, !end1 -> !gnn.edges<"e.1", "b" -> "a">
+  func.return %e : !gnn.edges<"e.1", "b" -> "a">
+}
+
+// CHECK-LABEL: func.func @mask_reversed(
+// CHECK-NEXT:  %0 = gnn.relation %i : tensor<2x?xi64, #gnn.on<edges "e">> -> !gnn.edges<"e", "a" -> "b">
+// CHECK-NEXT:  %1 = gnn.where %0, %m : !gnn.edges<"e", "a" -> "b">, tensor<?xi1, #gnn.on<edges "e">> -> !gnn.edges<"e.1", "a" -> "b">
+// CHECK-NEXT:  %e = gnn.reverse %1 : !gnn.edges<"e.1", "a" -> "b"> -> !gnn.edges<"e.1", "b" -> "a">
+// CHECK-NEXT:  func.return %e
+
+// Some edges, and one loop a node.
+func.func @mask_and_loops(%i: !index, %m: !mask) -> !edges2 {
+  %k = gnn.whole_graph "aten.index.Tensor"(%i, [none, %m]) : (!index, !mask) -> !index1
+  %n = gnn.count on<nodes "n">
+  %r = gnn.whole_graph "aten.arange.start"(0, %n) : (index) -> !nodes
+  %l = gnn.rowwise "aten.stack.default"([%r, %r]) : (!nodes, !nodes) -> !loops
+  %c = gnn.whole_graph "aten.cat.default"([%k, %l], 1) : (!index1, !loops) -> !index2
+  %p = gnn.rowwise "aten.select.int"(%c, 0, 0) : (!index2) -> !end2
+  %q = gnn.rowwise "aten.select.int"(%c, 0, 1) : (!index2) -> !end2
+  %e = gnn.edge_set %p, %q : !end2, !end2 -> !edges2
+  func.return %e : !edges2
+}
+
+// CHECK-LABEL: func.func @mask_and_loops(
+// CHECK-NEXT:  %0 = gnn.relation %i
+// CHECK-NEXT:  %1 = gnn.where %0, %m
+// CHECK-NEXT:  %e = gnn.with_loops %1 : !gnn.edges<"e.1", "n" -> "n"> -> !gnn.edges<"e.2", "n" -> "n">
+// CHECK-NEXT:  func.return %e
+
+// The rows of a flipped tensor are exchanged.
+func.func @flipped(%i: !index) -> !gnn.edges<"e", "b" -> "a"> {
+  %f = gnn.rowwise "aten.flip.default"(%i, [0]) : (!index) -> !index
+  %s = gnn.rowwise "aten.select.int"(%f, 0, 0) : (!index) -> !end
+  %t = gnn.rowwise "aten.select.int"(%i, 0, 0) : (!index) -> !end
+  %e = gnn.edge_set %s, %t : !end, !end -> !gnn.edges<"e", "b" -> "a">
+  func.return %e : !gnn.edges<"e", "b" -> "a">
+}
+
+// CHECK-LABEL: func.func @flipped(
+// CHECK-NEXT:  %e = gnn.relation %i : tensor<2x?xi64, #gnn.on<edges "e">> -> !gnn.edges<"e", "a" -> "b">
+// CHECK-NEXT:  %e_1 = gnn.reverse %e
+// CHECK-NEXT:  func.return %e_1
+
+// No set operation: the edges are put into another order.
+func.func @permuted(%i: !index, %o: !end) -> !edges {
+  %k = gnn.whole_graph "aten.index.Tensor"(%i, [none, %o]) : (!index, !end) -> !index
+  %p = gnn.rowwise "aten.select.int"(%k, 0, 0) : (!index) -> !end
+  %q = gnn.rowwise "aten.select.int"(%k, 0, 1) : (!index) -> !end
+  %e = gnn.edge_set %p, %q : !end, !end -> !edges
+  func.return %e : !edges
+}
+
+// CHECK-LABEL: func.func @permuted(
 // CHECK-NOT:   gnn.relation
 // CHECK:       %e = gnn.edge_set %p, %q
+
+// No: the columns of a flipped tensor are in another order.
+func.func @flipped_columns(%i: !index) -> !edges {
+  %f = gnn.rowwise "aten.flip.default"(%i, [1]) : (!index) -> !index
+  %s = gnn.rowwise "aten.select.int"(%f, 0, 0) : (!index) -> !end
+  %t = gnn.rowwise "aten.select.int"(%f, 0, 1) : (!index) -> !end
+  %e = gnn.edge_set %s, %t : !end, !end -> !edges
+  func.return %e : !edges
+}
+
+// CHECK-LABEL: func.func @flipped_columns(
+// CHECK-NOT:   gnn.relation
+// CHECK:       %e = gnn.edge_set %s, %t
 
 // No: node 0 gets no loop.
 func.func @range_from_one(%i: !index) -> !edges2 {

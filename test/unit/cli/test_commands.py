@@ -65,6 +65,30 @@ def expected_scores() -> Any:
         ).numpy()
 
 
+def test_a_run_with_fan_outs_draws_the_same_neighbors_again(run: Run, club: Path) -> None:
+    command = ("run", club, "--graph", CLUB, "--fanout", "2,3", "--seed", "4")
+    assert run(*command, "-o", "a.npy", "--batch-size", "5")[0] == 0
+    assert run(*command, "-o", "b.npy", "--batch-size", "34")[0] == 0
+    expected = gnnc.load(club).run(graph=gnnc.Graph.load(CLUB), fanout=[2, 3], seed=4)
+    np.testing.assert_allclose(np.load("a.npy"), expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(np.load("b.npy"), expected, rtol=1e-5, atol=1e-6)
+    assert not np.allclose(expected, expected_scores(), rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("fanout", "message"),
+    [
+        ("ten", "--fanout ten: give whole numbers, one for each layer, such as 10,10"),
+        ("10", "1 fan-outs are given and the model has 2 layers of Convs"),
+    ],
+)
+def test_wrong_fan_outs_are_said(run: Run, club: Path, fanout: str, message: str) -> None:
+    code, _, err = run("run", club, "--graph", CLUB, "-o", "a.npy", "--fanout", fanout)
+    assert code == 2
+    assert message in err
+    assert not list(Path().iterdir())
+
+
 def test_two_csv_files_and_a_state_dict_become_a_csv_of_scores(run: Run) -> None:
     code, out, err = run("compile", MODEL, "--weights", CLUB / "weights.pt", "--graph", CLUB, "-o", "club.gnnc")
     assert (code, err) == (0, "")
@@ -349,3 +373,101 @@ def test_a_model_left_in_training_mode_is_evaluated(run: Run) -> None:
     spec = model("def build():\n    return GCNConv(2, 2).train()\n")
     code, _, err = run("compile", spec, "-g", CLUB, "-o", "out.gnnc")
     assert (code, err) == (0, "")
+
+
+HETERO = """
+import torch
+from torch_geometric.nn import HeteroConv, SAGEConv
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        relations = [("author", "writes", "paper"), ("paper", "rev", "author")]
+        self.conv = HeteroConv({relation: SAGEConv((4, 4), 3) for relation in relations})
+
+    def forward(self, x_dict, edge_index_dict):
+        return self.conv(x_dict, edge_index_dict)
+
+class Papers(Model):
+    def forward(self, x_dict, edge_index_dict):
+        return self.conv(x_dict, edge_index_dict)["paper"]
+
+def build():
+    torch.manual_seed(0)
+    return Model()
+
+def papers():
+    torch.manual_seed(0)
+    return Papers()
+"""
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> gnnc.HeteroGraph:
+    """A graph with two types, as g.npz beside a model of it."""
+    (tmp_path / "model.py").write_text(HETERO)
+    edges = np.array([[0, 1, 2, 2], [3, 3, 0, 1]])
+    graph = gnnc.HeteroGraph(
+        {
+            "author": {"x": np.arange(12, dtype=np.float32).reshape(3, 4)},
+            "paper": {"x": np.ones((5, 4), np.float32)},
+        },
+        {
+            ("author", "writes", "paper"): {"edge_index": edges},
+            ("paper", "rev", "author"): {"edge_index": edges[::-1].copy()},
+        },
+    )
+    graph.save(tmp_path / "g.npz")
+    return graph
+
+
+def test_a_heterogeneous_graph(run: Run, library: gnnc.HeteroGraph) -> None:
+    code, out, err = run("compile", "model.py:build", "-g", "g.npz", "-o", "m.gnnc", "--keep-reference", 3)
+    assert (code, err) == (0, "")
+    assert out == "m.gnnc: compiled for 4 inputs, 6 weights\n"
+    assert run("run", "m.gnnc", "-g", "g.npz", "-o", "out.npz", "--batch-size", 2) == (0, "out.npz\n", "")
+    result: Any = gnnc.load("m.gnnc").run(graph=library)
+    written = np.load("out.npz")
+    assert set(written.files) == {"output.author", "output.paper"}
+    for type_ in ("author", "paper"):
+        np.testing.assert_allclose(written[f"output.{type_}"], result[type_], rtol=1e-5, atol=1e-6)
+    assert run("verify", "m.gnnc", "-g", "g.npz")[0] == 0
+    assert run("verify", "m.gnnc", "-g", "g.npz", "--model", "model.py:build")[0] == 0
+    assert "x__author: float32 [author, 4]" in run("inspect", "m.gnnc")[1]
+    code, _, err = run("run", "m.gnnc", "-g", "g.npz", "-o", "out.npy")
+    assert code == 2 and "can hold one output, the model returns output.paper, output.author" in err
+
+
+def test_some_nodes_of_each_type(run: Run, library: gnnc.HeteroGraph) -> None:
+    assert run("compile", "model.py:build", "-g", "g.npz", "-o", "m.gnnc")[0] == 0
+    np.savez("ids.npz", paper=np.array([3, 0, 3]), author=np.array([2]))
+    assert run("run", "m.gnnc", "-g", "g.npz", "-o", "out.npz", "--nodes", "ids.npz")[0] == 0
+    result: Any = gnnc.load("m.gnnc").run(graph=library)
+    written = np.load("out.npz")
+    np.testing.assert_allclose(written["output.paper"], result["paper"][[3, 0, 3]], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(written["output.author"], result["author"][[2]], rtol=1e-5, atol=1e-6)
+    np.save("ids.npy", np.array([1]))
+    code, _, err = run("run", "m.gnnc", "-g", "g.npz", "-o", "out.npz", "--nodes", "ids.npy")
+    assert code == 2 and "give nodes as a dict of ids by node type" in err
+    unfit: dict[str, dict[str, Any]] = {"wrong": {"venue": np.array([1])}, "float": {"paper": np.array([0.5])}}
+    for name, arrays in unfit.items():
+        np.savez(f"{name}.npz", **arrays)
+        code, _, err = run("run", "m.gnnc", "-g", "g.npz", "-o", "out.npz", "--nodes", f"{name}.npz")
+        assert code == 2 and ("nodes has ids of 'venue'" in err or "give one-dimensional integer ids" in err)
+    Path("damaged.npz").write_bytes(Path("ids.npz").read_bytes()[:40])
+    code, _, err = run("run", "m.gnnc", "-g", "g.npz", "-o", "out.npz", "--nodes", "damaged.npz")
+    assert code == 2 and "damaged.npz can't be read" in err
+
+
+def test_one_type_as_csv(run: Run, library: gnnc.HeteroGraph) -> None:
+    assert run("compile", "model.py:papers", "-g", "g.npz", "-o", "m.gnnc")[0] == 0
+    assert run("run", "m.gnnc", "-g", "g.npz", "-o", "out.csv")[0] == 0
+    assert [line.split(",")[0] for line in Path("out.csv").read_text().splitlines()] == ["id", *map(str, range(5))]
+    np.savez("ids.npz", paper=np.array([3, 0]))
+    assert run("run", "m.gnnc", "-g", "g.npz", "-o", "out.csv", "--nodes", "ids.npz")[0] == 0
+    assert [line.split(",")[0] for line in Path("out.csv").read_text().splitlines()] == ["id", "3", "0"]
+    np.save("ids.npy", np.array([4]))
+    assert run("run", "m.gnnc", "-g", "g.npz", "-o", "out.csv", "--nodes", "ids.npy")[0] == 0
+    assert [line.split(",")[0] for line in Path("out.csv").read_text().splitlines()] == ["id", "4"]
+    code, _, err = run("run", "m.gnnc", "-g", "g.npz", "--node-table", "n.csv", "-o", "out.csv")
+    assert code == 2 and "leave out the table n.csv" in err

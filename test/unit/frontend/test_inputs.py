@@ -81,7 +81,7 @@ def test_a_required_argument_must_be_there() -> None:
 
 def test_there_must_be_features() -> None:
     with pytest.raises(CaptureError, match="takes no node features"):
-        keys("self, edge_index, edge_weight")
+        gnnc.compile(model_of("self, edge_index, edge_weight").eval(), GRAPH)
 
 
 def test_shapes_and_types_come_from_the_graph() -> None:

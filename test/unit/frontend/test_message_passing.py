@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from gnnc.dialects.gnn import End, Reduction
-from gnnc.frontend.message_passing import find_edge_sets, match_gather, match_scatter, peel_index
+from gnnc.frontend.message_passing import EdgeSets, find_edge_sets, match_gather, match_scatter, peel_index
 from gnnc.frontend.traced_values import Shape, Size, TracedValue
 
 N, E, K = Size("n"), Size("e"), Size("k")
@@ -166,9 +166,13 @@ def scatter(index: TracedValue) -> TracedValue:
     return value("aten.index_add.default", (N, 8), INTO, 0, index, given(index.shape[0], 8))
 
 
+def edge_sets_of(values: list[TracedValue]) -> EdgeSets:
+    return find_edge_sets(values, lambda size: size == N)
+
+
 def test_an_edge_set_goes_from_what_is_gathered_to_what_is_scattered() -> None:
     source, target = ids(E), ids(E)
-    sets = find_edge_sets([gather(source), gather(target), scatter(target)])
+    sets = edge_sets_of([gather(source), gather(target), scatter(target)])
     edges, end = sets.end_of(source)
     assert (edges.sources, edges.targets, end) == (source, target, End.SOURCE)
     assert sets.end_of(target) == (edges, End.TARGET)
@@ -177,7 +181,7 @@ def test_an_edge_set_goes_from_what_is_gathered_to_what_is_scattered() -> None:
 
 def test_scatters_at_both_ends_share_an_edge_set() -> None:
     source, target = ids(E), ids(E)
-    sets = find_edge_sets([gather(source), scatter(target), gather(target), scatter(source)])
+    sets = edge_sets_of([gather(source), scatter(target), gather(target), scatter(source)])
     assert sets.end_of(source)[0] is sets.end_of(target)[0]
     assert {sets.end_of(source)[1], sets.end_of(target)[1]} == {End.SOURCE, End.TARGET}
 
@@ -185,7 +189,7 @@ def test_scatters_at_both_ends_share_an_edge_set() -> None:
 def test_edges_of_another_number_are_another_set() -> None:
     source, target, kept_source, kept_target = ids(E), ids(E), ids(K), ids(K)
     calls = [gather(source), scatter(target), gather(kept_source), scatter(kept_target)]
-    sets = find_edge_sets(calls)
+    sets = edge_sets_of(calls)
     assert sets.end_of(source)[0].domain == E
     assert sets.end_of(kept_source)[0].domain == K
     assert sets.end_of(kept_source)[0].targets is kept_target
@@ -193,12 +197,19 @@ def test_edges_of_another_number_are_another_set() -> None:
 
 def test_a_third_index_makes_a_set_with_the_same_targets() -> None:
     source, other, target = ids(E), ids(E), ids(E)
-    sets = find_edge_sets([gather(source), gather(other), scatter(target)])
+    sets = edge_sets_of([gather(source), gather(other), scatter(target)])
     assert sets.end_of(source)[0].targets is sets.end_of(other)[0].targets is target
     assert sets.end_of(other)[0].sources is other
 
 
 def test_one_index_for_both_ends() -> None:
     index = ids(E)
-    edges, _ = find_edge_sets([gather(index), scatter(index)]).end_of(index)
+    edges, _ = edge_sets_of([gather(index), scatter(index)]).end_of(index)
     assert edges.sources is edges.targets is index
+
+
+def test_an_index_that_puts_edges_in_another_order_is_no_end() -> None:
+    index, order = ids(E), ids(E)
+    sets = edge_sets_of([gather(order, given(E, 8)), gather(index), scatter(index)])
+    assert not sets.has(order)
+    assert sets.has(index)

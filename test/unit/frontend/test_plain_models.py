@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_structure
 
 import gnnc
+from gnnc.frontend.arguments import bind_arguments
 
 WIDTH = 10
 
@@ -361,9 +362,9 @@ def with_edge_values(graph: gnnc.Graph) -> gnnc.Graph:
     )
 
 
-def arguments_of(program: gnnc.Program, graph: gnnc.Graph) -> dict[str, Tensor]:
+def arguments_of(model: nn.Module, graph: gnnc.Graph) -> dict[str, Tensor]:
     given = {"edge_index": graph.edge_index, **graph.attributes}
-    return {i.key: torch.as_tensor(given[i.key]).clone() for i in program.inputs}
+    return {name: torch.as_tensor(given[name]).clone() for name in bind_arguments(model, graph).recipes}
 
 
 @pytest.mark.filterwarnings("ignore:index_reduce\\(\\) is in beta", "ignore:The reduce argument of torch.scatter")
@@ -373,7 +374,7 @@ def test_equals_eager(name: str, nasty_graphs: Mapping[str, gnnc.Graph]) -> None
     for kind, nasty in nasty_graphs.items():
         graph = with_edge_values(nasty)
         with torch.no_grad():
-            expected = model_of(name)(**arguments_of(program, graph))
+            expected = model_of(name)(**arguments_of(model_of(name), graph))
         for batch_size in (1, 3, None):
             result = program.run(graph=graph, batch_size=batch_size)
             assert_equal(result, expected, f"{kind}, batch size {batch_size}")

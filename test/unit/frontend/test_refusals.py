@@ -53,8 +53,14 @@ def neighbors(x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
     return torch.zeros_like(x).index_add(0, edge_index[1], x[edge_index[0]])
 
 
-def norm(x: torch.Tensor) -> torch.Tensor:
-    return torch.linalg.vector_norm(x)
+def smallest(x: torch.Tensor) -> torch.Tensor:
+    return torch.linalg.vector_norm(x, -float("inf"), dim=0)
+
+
+def nearest(x: torch.Tensor, count: int) -> torch.Tensor:
+    """A kNN graph made from features."""
+    distances = (x[:, None] - x[None]).square().sum(-1)
+    return distances.topk(count, largest=False).indices
 
 
 def distinct(x: torch.Tensor) -> torch.Tensor:
@@ -64,45 +70,28 @@ def distinct(x: torch.Tensor) -> torch.Tensor:
 NOT_CAPTURED = None
 
 MIXING: dict[str, Refusal] = {
-    "gram matrix": refused(lambda s, x, edge_index: x @ (x.T @ x), "aten.matmul.default", "multiplies over all nodes"),
     "all pairs": refused(
         lambda s, x, edge_index: (x @ x.T).relu().sum(1), "aten.matmul.default", "multiplies over all"
     ),
-    "matrix times nodes": refused(
-        lambda s, x, edge_index: x @ (x.T @ x[:, 0])[:, None], "aten.matmul.default", "multiplies over all"
+    "softmax over all pairs": refused(
+        lambda s, x, edge_index: (x @ x.T).softmax(-1) @ x, "aten.matmul.default", "multiplies over all nodes or edges"
     ),
-    "softmax over nodes": refused(
-        lambda s, x, edge_index: x.softmax(0), "aten.softmax.int", "normalises over all nodes"
+    "neighbours in feature space": refused(
+        lambda s, x, edge_index: x[nearest(x, 2)].mean(1), "aten.sub.Tensor", "along another axis"
     ),
-    "softmax over all axes but one": refused(
-        lambda s, x, edge_index: x.t().softmax(-1).t(), "aten.softmax.int", "normalises over all"
+    "argmax over nodes": refused(
+        lambda s, x, edge_index: x + x.argmax(0), "aten.argmax.default", "looks for the maximum over all nodes or edges"
     ),
-    "mean over nodes": refused(lambda s, x, edge_index: x - x.mean(0), "aten.mean.dim", "averages over all nodes"),
-    "mean of everything": refused(
-        lambda s, x, edge_index: x - x.mean(), "aten.mean.default", "not known to keep rows apart"
+    "place of the maximum": refused(
+        lambda s, x, edge_index: x + x.max(0).indices, "aten.max.dim", "takes the maximum over all nodes or edges"
     ),
-    "mean by size": refused(
-        lambda s, x, edge_index: x - x.sum(0) / x.size(0), "aten.sum.dim_IntList", "sums over all nodes"
-    ),
-    "mean over two axes": refused(lambda s, x, edge_index: x - x.mean((-1, -2)), "aten.mean.dim", "averages over all"),
-    "mean over an empty list of axes": refused(
-        lambda s, x, edge_index: x - x.sum(()), "aten.sum.dim_IntList", "sums over all"
-    ),
-    "whole norm": refused(
-        lambda s, x, edge_index: x / norm(x),
+    "median over nodes": refused(lambda s, x, edge_index: x - x.median(0).values, "aten.median.dim", "over all nodes"),
+    "smallest norm": refused(
+        lambda s, x, edge_index: x / smallest(x),
         "aten.linalg_vector_norm.default",
         "takes the norm over all",
     ),
-    "norm over nodes": refused(
-        lambda s, x, edge_index: F.normalize(x, dim=0), "aten.linalg_vector_norm.default", "over all nodes"
-    ),
     "argmax of everything": refused(lambda s, x, edge_index: x + x.argmax(), "aten.argmax.default", "maximum over all"),
-    "maximum over nodes": refused(
-        lambda s, x, edge_index: x - x.max(0)[0], "aten.max.dim", "takes the maximum over all"
-    ),
-    "maximum of everything": refused(
-        lambda s, x, edge_index: x - x.max(), "aten.max.default", "not known to keep rows apart"
-    ),
     "cumulative sum": refused(
         lambda s, x, edge_index: x.cumsum(0), "aten.cumsum.default", "accumulates over all nodes"
     ),
@@ -116,14 +105,6 @@ MIXING: dict[str, Refusal] = {
         lambda s, x, edge_index: torch.sort(x, dim=0)[0], "aten.sort.default", "sorts over all nodes"
     ),
     "triangle": refused(lambda s, x, edge_index: x.tril(), "aten.tril.default", "not known to keep rows apart"),
-    "statistics of the batch": refused(
-        lambda s, x, edge_index: F.batch_norm(x, None, None, training=True),
-        "aten._native_batch_norm_legit.no_stats",
-        "not known",
-    ),
-    "normalised channels": refused(
-        lambda s, x, edge_index: F.layer_norm(x.t(), (x.size(0),)).t(), "aten.layer_norm.default", "count of nodes"
-    ),
     "attention over nodes": refused(
         lambda s, x, edge_index: F.scaled_dot_product_attention(x, x, x),
         "aten.scaled_dot_product_attention.default",
@@ -139,9 +120,6 @@ MIXING: dict[str, Refusal] = {
     ),
     "kernel over all pairs": refused(
         lambda s, x, edge_index: torch.einsum("nf,mf->nm", x, x).sum(1), "aten.einsum.default", "all pairs"
-    ),
-    "sum by einsum": refused(
-        lambda s, x, edge_index: x * torch.einsum("nf->f", x), "aten.einsum.default", "sums over all"
     ),
     "sequence of nodes": refused(
         lambda s, x, edge_index: F.conv1d(x.t()[None], s.weight[:, :, None])[0].t(), "aten.conv1d.default", "not known"
@@ -250,11 +228,6 @@ RANDOM: dict[str, Refusal] = {
 }
 
 OTHER: dict[str, Refusal] = {
-    "edges are returned": refused(lambda s, x, edge_index: x[edge_index[0]], "aten.index.Tensor", "a value on edges"),
-    "two numbers a node and edge": refused(
-        lambda s, x, edge_index: x.sum() + torch.zeros(x.size(0)), "aten.sum.default", "not known"
-    ),
-    "a pooled value": refused(lambda s, x, edge_index: x.sum(0), "aten.sum.dim_IntList", "no nodes"),
     "nothing is learned from features": refused(
         lambda s, x, edge_index: torch.ones_like(x), "fill", "depend on node features"
     ),

@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from scipy.io import mmwrite
 from scipy.sparse import csr_array, save_npz
 
 from gnnc import Graph, GraphError, ModelError
+from gnnc.graph import load_graph
 from gnnc.model_files import load_weights
 
 EDGES = np.array([[0, 1, 2], [1, 2, 0]])
@@ -39,7 +41,7 @@ def graph_file(name: str) -> Callable[[bytes], None]:
     def load(content: bytes) -> None:
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / name).write_bytes(content)
-            Graph.load(Path(folder) / name)
+            load_graph(Path(folder) / name)
 
     return load
 
@@ -65,9 +67,16 @@ def weights(suffix: str) -> Callable[[bytes], None]:
 EXAMPLES = 250
 STATE = {"lin.weight": torch.ones(3, 2), "lin.bias": torch.zeros(3)}
 ADJ = {f"adj_{part}": getattr(MATRIX, part) for part in PARTS}
+TYPED: dict[str, Any] = {
+    "edge_index__a__r__b": EDGES,
+    "num_nodes__b": np.array(3),
+    "x__b": np.ones((3, 2)),
+    **{f"x__a__{part}": np.asarray(getattr(MATRIX, part)) for part in PARTS},
+}
 KINDS: dict[str, tuple[Callable[[bytes], None], bytes]] = {
     "npz": (graph_file("g.npz"), written(lambda f: np.savez(f, edge_index=EDGES, x=np.ones((3, 2)), y=np.arange(3)))),
     "adjacency npz": (graph_file("g.npz"), written(lambda f: np.savez(f, **ADJ))),
+    "npz of types": (graph_file("g.npz"), written(lambda f: np.savez(f, **TYPED))),
     "packed npz": (graph_file("g.npz"), written(lambda f: save_npz(f, MATRIX))),
     "npy": (npy_folder, written(lambda f: np.save(f, EDGES))),
     "csv": (graph_file("g.csv"), b"source,target,weight,kind\n0,1,0.5,3\n1,2,0.25,4\n2,0,1e3,5\n"),

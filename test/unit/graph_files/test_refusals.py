@@ -116,7 +116,7 @@ ADJ = csr_parts("adj_", csr_array(np.eye(3)))
         ({"edge_index": np.array([[0, np.nan], [1, 2]])}, r"edge_index is nan at \[0, 1\]; node ids are whole"),
         ({"edge_index": EDGES.astype(str)}, "edge_index has dtype <U.*; save the node ids as integers"),
         ({"edge_index": EDGES, "x": np.ones((2, 2))}, r"column 1 is \(1, 2\), but the rows of x are 2"),
-        ({"edge_index__a__to__b": EDGES}, r"holds a graph with several edge types \(edge_index__a__to__b"),
+        ({"edge_index__a__to__b": EDGES}, r"holds a graph with several types \(edge_index__a__to__b"),
         ({"edges": EDGES[0]}, r"edges has shape \(2,\); save one row \(source, target\) per edge"),
         ({"edges": EDGES.T - 1}, r"\(-1, 0\), but node ids start at 0"),
         ({"edges": EDGES.T, "train_masks": np.ones(3, bool)}, r"train_masks has shape \(3,\); save one row of node"),

@@ -21,7 +21,7 @@ from gnnc.dialects import kernel
 from gnnc.frontend.lower import LoweredModel, lower_model
 from gnnc.passes.analysis.linear_forms import Order
 from gnnc.passes.convert_gnn_to_kernel import ConvertGnnToKernel
-from gnnc.passes.pipeline import block_pipeline
+from gnnc.passes.pipeline import block_pipeline_before_kernels
 from gnnc.targets.reference.run import run_model
 
 WIDTH = 10
@@ -107,7 +107,7 @@ def lowered(model: torch.nn.Module | str, graph: gnnc.Graph, *, split: bool = Fa
         result = replace(traced(model), module=traced(model).module.clone())
     else:
         result = lower_model(model.eval(), graph)
-    passes = block_pipeline()
+    passes = block_pipeline_before_kernels()
     for module_pass in passes if split else passes[:-1]:
         module_pass.apply(Context(), result.module)
     return result

@@ -27,3 +27,9 @@
 %m, %e = "test.op"() : () -> (tensor<?x4xf32, #gnn.on<edges "e">>, !gnn.edges<"e", "a" -> "b">)
 %y = gnn.aggregate sum %m at target of %e conv 0 : tensor<?x4xf32, #gnn.on<edges "e">>, !gnn.edges<"e", "a" -> "b"> -> tensor<?x4xf32, #gnn.on<nodes "b">>
 // CHECK: a Conv has both a layer and a number, or neither yet
+
+// -----
+
+%m, %e = "test.op"() : () -> (tensor<?x4xf32, #gnn.on<edges "e">>, !gnn.edges<"e", "a" -> "b">)
+%y = gnn.aggregate sum %m at target of %e sample <fanout 2 seed 0> : tensor<?x4xf32, #gnn.on<edges "e">>, !gnn.edges<"e", "a" -> "b"> -> tensor<?x4xf32, #gnn.on<nodes "b">>
+// CHECK: a sample is drawn for a layer, and this reduction has none yet

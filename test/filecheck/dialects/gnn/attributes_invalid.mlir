@@ -5,6 +5,11 @@
 
 // -----
 
+"test.op"() {sample = #gnn.sample<fanout 0 seed 0>} : () -> ()
+// CHECK: a sample has at least one edge, not 0
+
+// -----
+
 // The rule for tensors holds for operands and results of every operation of the dialect.
 %x = "test.op"() : () -> tensor<?x8xf32>
 %y = gnn.relu %x : tensor<?x8xf32>

@@ -30,6 +30,11 @@
 
 // -----
 
+"test.op"() {sample = #gnn.sample<fanout 1>} : () -> ()
+// CHECK: Expected 'seed'
+
+// -----
+
 %x = "test.op"() : () -> tensor<?x8xf32, #gnn.on<nodes "n">>
 %y = gnn.elu %x alpha 0x10000000000000000 : tensor<?x8xf32, #gnn.on<nodes "n">>
 // CHECK: a double has 64 bits

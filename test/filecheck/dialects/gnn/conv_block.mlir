@@ -24,6 +24,14 @@
 gnn.conv_block layer 3 -> () {
   gnn.yield
 }
+%state, %mean = "test.op"() : () -> (!m, tensor<8xf32>)
+%new, %total = gnn.conv_block layer 4 neighbors(%a5 = %h : !x) targets(%b5 = %z : !x) edges(%s5 = %state : !m) structure(%e5 = %edges : !e, %g5 = %mean : tensor<8xf32>) -> (!m, tensor<8xf32>) {
+  %t5 = gnn.global_reduce sum "aten.sum.dim_IntList"(%s5, [0]) : (!m) -> tensor<8xf32>
+  gnn.yield %s5, %t5 : !m, tensor<8xf32>
+}
+%edges_only = gnn.conv_block layer 0 edges(%s6 = %state : !m) -> (!m) {
+  gnn.yield %s6 : !m
+}
 
 // CHECK:      %x, %z, %norm, %edges = "test.op"() : () -> (tensor<?x8xf32, #gnn.on<nodes "n">>, tensor<?x8xf32, #gnn.on<nodes "n">>, tensor<?x1xf32, #gnn.on<edges "e">>, !gnn.edges<"e", "n" -> "n">)
 // CHECK-NEXT: %h = gnn.conv_block layer 1 neighbors(%a = %x : tensor<?x8xf32, #gnn.on<nodes "n">>) structure(%e = %edges : !gnn.edges<"e", "n" -> "n">) -> (tensor<?x8xf32, #gnn.on<nodes "n">>) {
@@ -42,4 +50,12 @@ gnn.conv_block layer 3 -> () {
 // CHECK-NEXT: }
 // CHECK-NEXT: gnn.conv_block layer 3 -> () {
 // CHECK-NEXT:   gnn.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: %state, %mean = "test.op"() : () -> (tensor<?x8xf32, #gnn.on<edges "e">>, tensor<8xf32>)
+// CHECK-NEXT: %new, %total = gnn.conv_block layer 4 neighbors(%a5 = %h : tensor<?x8xf32, #gnn.on<nodes "n">>) targets(%b5 = %z : tensor<?x8xf32, #gnn.on<nodes "n">>) edges(%s5 = %state : tensor<?x8xf32, #gnn.on<edges "e">>) structure(%e5 = %edges : !gnn.edges<"e", "n" -> "n">, %g5 = %mean : tensor<8xf32>) -> (tensor<?x8xf32, #gnn.on<edges "e">>, tensor<8xf32>) {
+// CHECK-NEXT:   %t5 = gnn.global_reduce sum "aten.sum.dim_IntList"(%s5, [0]) : (tensor<?x8xf32, #gnn.on<edges "e">>) -> tensor<8xf32>
+// CHECK-NEXT:   gnn.yield %s5, %t5 : tensor<?x8xf32, #gnn.on<edges "e">>, tensor<8xf32>
+// CHECK-NEXT: }
+// CHECK-NEXT: %edges_only = gnn.conv_block layer 0 edges(%s6 = %state : tensor<?x8xf32, #gnn.on<edges "e">>) -> (tensor<?x8xf32, #gnn.on<edges "e">>) {
+// CHECK-NEXT:   gnn.yield %s6 : tensor<?x8xf32, #gnn.on<edges "e">>
 // CHECK-NEXT: }

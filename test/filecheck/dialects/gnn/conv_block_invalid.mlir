@@ -2,7 +2,7 @@
 
 // Only the generic form can have other arguments than operands.
 %x = "test.op"() : () -> tensor<?x8xf32, #gnn.on<nodes "n">>
-"gnn.conv_block"(%x) <{layer = 1 : i64, operandSegmentSizes = array<i32: 1, 0, 0>}> ({
+"gnn.conv_block"(%x) <{layer = 1 : i64, operandSegmentSizes = array<i32: 1, 0, 0, 0>}> ({
   gnn.yield
 }) : (tensor<?x8xf32, #gnn.on<nodes "n">>) -> ()
 // CHECK: the arguments of the body must have the types of the operands, in order
@@ -10,7 +10,7 @@
 // -----
 
 %x, %e = "test.op"() : () -> (tensor<?x8xf32, #gnn.on<nodes "n">>, !gnn.edges<"e", "n" -> "n">)
-"gnn.conv_block"(%x, %e) <{layer = 1 : i64, operandSegmentSizes = array<i32: 1, 0, 1>}> ({
+"gnn.conv_block"(%x, %e) <{layer = 1 : i64, operandSegmentSizes = array<i32: 1, 0, 0, 1>}> ({
 ^bb0(%b0: !gnn.edges<"e", "n" -> "n">, %b1: tensor<?x8xf32, #gnn.on<nodes "n">>):
   gnn.yield
 }) : (tensor<?x8xf32, #gnn.on<nodes "n">>, !gnn.edges<"e", "n" -> "n">) -> ()
@@ -83,4 +83,48 @@ gnn.conv_block layer 1 -> () {
 
 %x = "test.op"() : () -> tensor<?x8xf32, #gnn.on<nodes "n">>
 gnn.yield %x : tensor<?x8xf32, #gnn.on<nodes "n">>
-// CHECK: 'gnn.yield' expects parent op 'gnn.conv_block'
+// CHECK: 'gnn.yield' expects parent op to be one of 'gnn.conv_block', 'gnn.fused_conv'
+
+// -----
+
+%x = "test.op"() : () -> tensor<?x8xf32, #gnn.on<nodes "n">>
+gnn.conv_block layer 1 edges(%a = %x : tensor<?x8xf32, #gnn.on<nodes "n">>) -> () {
+  gnn.yield
+}
+// CHECK: what is loaded for edges must be on an edge domain
+
+// -----
+
+%x = "test.op"() : () -> tensor<8xf32>
+gnn.conv_block layer 1 edges(%a = %x : tensor<8xf32>) -> () {
+  gnn.yield
+}
+// CHECK: what is loaded for edges must be on an edge domain
+
+// -----
+
+%s = "test.op"() : () -> tensor<8xf32>
+%y = gnn.conv_block layer 1 structure(%a = %s : tensor<8xf32>) -> (tensor<8xf32>) {
+  gnn.yield %a : tensor<8xf32>
+}
+// CHECK: a result without rows must come from gnn.global_reduce
+
+// -----
+
+%x = "test.op"() : () -> tensor<?x8xf32, #gnn.on<nodes "n">>
+%y = gnn.conv_block layer 1 targets(%a = %x : tensor<?x8xf32, #gnn.on<nodes "n">>) -> (tensor<8xf32>) {
+  %s = gnn.global_reduce sum "aten.sum.dim_IntList"(%a, [0]) : (tensor<?x8xf32, #gnn.on<nodes "n">>) -> tensor<8xf32>
+  %t = gnn.global_call "aten.neg.default"(%s) : (tensor<8xf32>) -> tensor<8xf32>
+  gnn.yield %t : tensor<8xf32>
+}
+// CHECK: a result without rows must come from gnn.global_reduce
+
+// -----
+
+%s, %m, %e = "test.op"() : () -> (tensor<?x4xf32, #gnn.on<edges "e">>, tensor<?x4xf32, #gnn.on<edges "e">>, !gnn.edges<"e", "n" -> "n">)
+%y = gnn.conv_block layer 1 structure(%s1 = %s : tensor<?x4xf32, #gnn.on<edges "e">>, %e1 = %e : !gnn.edges<"e", "n" -> "n">) -> (tensor<?x4xf32, #gnn.on<nodes "n">>) {
+  %a = gnn.edge_softmax %s1 at target of %e1 eps 0.0 layer 1 conv 7 : tensor<?x4xf32, #gnn.on<edges "e">>, !gnn.edges<"e", "n" -> "n">
+  %z = gnn.aggregate sum %a at target of %e1 layer 1 conv 7 sample <fanout 2 seed 0> : tensor<?x4xf32, #gnn.on<edges "e">>, !gnn.edges<"e", "n" -> "n"> -> tensor<?x4xf32, #gnn.on<nodes "n">>
+  gnn.yield %z : tensor<?x4xf32, #gnn.on<nodes "n">>
+}
+// CHECK: the reductions of conv 7 must share one sample

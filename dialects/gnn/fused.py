@@ -1,0 +1,145 @@
+"""Fused Convs: what a kernel computes in one loop nest."""
+
+from collections.abc import Sequence
+from typing import Self
+
+from xdsl.dialects.builtin import FlatSymbolRefAttrConstr, SymbolRefAttr
+from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.irdl import (
+    irdl_op_definition,
+    opt_prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsolatedFromAbove, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from gnnc.dialects.gnn.attributes import EdgeSetType, EndAttr
+from gnnc.dialects.gnn.base import GnnOperation
+from gnnc.dialects.gnn.blocks import YieldOp
+from gnnc.dialects.gnn.neighborhood import AggregateOp, ConvOperation, GatherOp
+
+
+@irdl_op_definition
+class FusedConvOp(GnnOperation):
+    """A Conv from gather to activation as one operation, for one loop over the nodes and one over the edges of each. It
+    means what its body says, operation by operation; the body gathers and reduces over one edge set, and gathers only
+    what comes from outside. `kernel` names the function in loops that computes the same, once there is one.
+
+    ```mlir
+    %y = gnn.fused_conv(%a = %x : tensor<?x8xf32, #gnn.on<nodes "n">>, %e = %edges : !gnn.edges<"e", "n" -> "n">)
+        -> (tensor<?x8xf32, #gnn.on<nodes "n">>) {
+      %m = gnn.gather %a at source of %e
+          : tensor<?x8xf32, #gnn.on<nodes "n">>, !gnn.edges<"e", "n" -> "n"> -> tensor<?x8xf32, #gnn.on<edges "e">>
+      %s = gnn.aggregate sum %m at target of %e
+          : tensor<?x8xf32, #gnn.on<edges "e">>, !gnn.edges<"e", "n" -> "n"> -> tensor<?x8xf32, #gnn.on<nodes "n">>
+      %r = gnn.relu %s : tensor<?x8xf32, #gnn.on<nodes "n">>
+      gnn.yield %r : tensor<?x8xf32, #gnn.on<nodes "n">>
+    }
+    ```
+    """
+
+    name = "gnn.fused_conv"
+
+    kernel = opt_prop_def(FlatSymbolRefAttrConstr)
+    inputs = var_operand_def()
+    outputs = var_result_def()
+    body = region_def("single_block")
+
+    traits = traits_def(IsolatedFromAbove(), Pure())
+
+    def __init__(self, inputs: Sequence[SSAValue], result_types: Sequence[Attribute], body: Region):
+        super().__init__(operands=[inputs], result_types=[result_types], regions=[body])
+
+    @property
+    def reductions(self) -> list[ConvOperation]:
+        """The reductions of the body, in order."""
+        return [op for op in self.body.block.ops if isinstance(op, ConvOperation)]
+
+    @property
+    def edges(self) -> SSAValue:
+        """The argument of the body that stands for the edge set."""
+        return self.reductions[0].operands[-1]
+
+    @property
+    def end(self) -> EndAttr:
+        """The end of the edges at which the body reduces."""
+        end = self.reductions[0].properties["end"]
+        assert isinstance(end, EndAttr)
+        return end
+
+    def set_kernel(self, name: str) -> None:
+        self.kernel = SymbolRefAttr(name)
+
+    def verify_semantics(self) -> None:
+        arguments = self.body.block.args
+        if [a.type for a in arguments] != [o.type for o in self.operands]:
+            raise VerifyException("the arguments of the body must have the types of the operands, in order")
+        terminator = self.body.block.last_op
+        if not isinstance(terminator, YieldOp):
+            raise VerifyException("the body must end in gnn.yield")
+        if [v.type for v in terminator.values] != [r.type for r in self.outputs]:
+            raise VerifyException("gnn.yield must give values of the types of the results")
+        self.verify_edges()
+
+    def verify_edges(self) -> None:
+        sets = [a for a in self.body.block.args if isinstance(a.type, EdgeSetType)]
+        reductions = self.reductions
+        if len(sets) != 1 or not any(isinstance(op, AggregateOp) for op in reductions):
+            raise VerifyException("the body must aggregate over one edge set")
+        if len({str(op.properties["end"]) for op in reductions}) != 1:
+            raise VerifyException("the body must reduce at one end of the edges")
+        for op in self.body.block.ops:
+            if isinstance(op, GatherOp) and op.nodes.owner is not self.body.block:
+                raise VerifyException("the body may gather only what comes from outside")
+
+    def print(self, printer: Printer) -> None:
+        bindings = list(zip(self.body.block.args, self.inputs, strict=True))
+        if self.kernel is not None:
+            printer.print_string(" kernel ")
+            printer.print_attribute(self.kernel)
+        with printer.in_parens():
+            printer.print_list(bindings, lambda binding: print_binding(printer, *binding))
+        printer.print_string(" -> ")
+        with printer.in_parens():
+            printer.print_list(self.outputs, lambda output: printer.print_attribute(output.type))
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        kernel = parser.parse_optional_keyword("kernel") and parser.parse_attribute()
+        arguments: list[Parser.Argument] = []
+
+        def parse_binding() -> SSAValue:
+            name = parser.parse_argument(expect_type=False).name
+            parser.parse_punctuation("=")
+            operand = parser.parse_unresolved_operand()
+            parser.parse_punctuation(":")
+            type_ = parser.parse_type()
+            arguments.append(Parser.Argument(name, type_))
+            return parser.resolve_operand(operand, type_)
+
+        inputs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parse_binding)
+        parser.parse_punctuation("->")
+        result_types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        fused = cls(inputs, result_types, parser.parse_region(arguments))
+        if isinstance(kernel, SymbolRefAttr):
+            fused.kernel = kernel
+        if attributes is not None:
+            fused.attributes |= attributes.data
+        return fused
+
+
+def print_binding(printer: Printer, argument: SSAValue, operand: SSAValue) -> None:
+    printer.print_ssa_value(argument)
+    printer.print_string(" = ")
+    printer.print_ssa_value(operand)
+    printer.print_string(" : ")
+    printer.print_attribute(operand.type)

@@ -1,0 +1,30 @@
+"""The numbers of weights that passes have made from other weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from xdsl.dialects.builtin import ModuleOp
+
+from gnnc.dialects.gnn import LoadWeightOp, WeightOp
+from gnnc.passes.analysis.folded_weights import WEIGHTS, folded_names, weights_function
+from gnnc.targets.reference.interpreter import run_function
+
+
+def materialize_weights(module: ModuleOp, weights: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Runs @weights and takes it out of the module; what nothing loads any more is dropped. The weights by symbol."""
+    function = weights_function(module)
+    numbers = dict(weights)
+    if function is not None:
+        made = run_function(module, WEIGHTS, [], weights, {})
+        numbers |= {name: w.contiguous() for name, w in zip(folded_names(function), made, strict=True)}
+        function.detach()
+        function.erase()
+    loaded = {op.weight.string_value() for op in module.walk() if isinstance(op, LoadWeightOp)}
+    for op in list(module.ops):
+        if isinstance(op, WeightOp) and op.sym_name.data not in loaded:
+            op.detach()
+            op.erase()
+            numbers.pop(op.sym_name.data, None)
+    return numbers

@@ -1,0 +1,266 @@
+"""Scalars and vectors with one set of operators: a scalar that meets a vector is broadcast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeAlias
+
+from xdsl.builder import Builder
+from xdsl.dialects import arith, math, memref, scf, vector
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    VectorType,
+    f32,
+    i1,
+    i32,
+)
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+index = IndexType()
+CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
+"""A product and a sum may become one rounding (FMA)."""
+
+BinaryOp: TypeAlias = type[arith.AddfOp] | type[arith.SubfOp] | type[arith.MulfOp] | type[arith.DivfOp]
+
+
+class LoopBuilder:
+    """Appends operations to a block; `element` is the type of the numbers, `width` how many a vector holds."""
+
+    def __init__(self, block: Block, element: AnyFloat, width: int):
+        self.builder = Builder(InsertPoint.at_end(block))
+        self.element = element
+        self.width = width
+        self.vector_type = VectorType(element, [width])
+        self.top = block
+        self.constants: dict[tuple[str, float], SSAValue] = {}
+
+    def add(self, op: Operation) -> SSAValue:
+        self.builder.insert(op)
+        return op.results[0]
+
+    def insert(self, op: Operation) -> None:
+        self.builder.insert(op)
+
+    @contextmanager
+    def inside(self, block: Block) -> Generator[None]:
+        """Everything goes into `block` for a while."""
+        outer = self.builder
+        self.builder = Builder(InsertPoint.at_end(block))
+        try:
+            yield
+        finally:
+            self.builder = outer
+
+    # Constants stand at the top of the function, once each.
+
+    def constant(self, key: tuple[str, float], attribute: Attribute, type_: Attribute) -> SSAValue:
+        if key not in self.constants:
+            op = arith.ConstantOp(attribute, type_)  # pyright: ignore[reportArgumentType]
+            first = self.top.first_op
+            where = InsertPoint.at_end(self.top) if first is None else InsertPoint.before(first)
+            Builder(where).insert(op)
+            self.constants[key] = op.result
+        return self.constants[key]
+
+    def index(self, value: int) -> SSAValue:
+        return self.constant(("index", value), IntegerAttr(value, index), index)
+
+    def i32(self, value: int) -> SSAValue:
+        return self.constant(("i32", value), IntegerAttr(value, i32), i32)
+
+    def number(self, value: float) -> SSAValue:
+        return self.constant(("number", value), FloatAttr(value, self.element), self.element)
+
+    def splat(self, value: float) -> SSAValue:
+        attribute = DenseIntOrFPElementsAttr.from_list(self.vector_type, [value])
+        return self.constant(("splat", value), attribute, self.vector_type)
+
+    # Numbers: scalars of the element type, vectors of `width` of them.
+
+    def is_vector(self, value: SSAValue) -> bool:
+        return isinstance(value.type, VectorType)
+
+    def widened(self, value: SSAValue) -> SSAValue:
+        """A scalar in all lanes of a vector; a vector as it is."""
+        return value if self.is_vector(value) else self.add(vector.BroadcastOp(value, self.vector_type))
+
+    def matched(self, *values: SSAValue) -> list[SSAValue]:
+        if any(self.is_vector(value) for value in values):
+            return [self.widened(value) for value in values]
+        return list(values)
+
+    def binary(self, op: BinaryOp, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        lhs, rhs = self.matched(lhs, rhs)
+        return self.add(op(lhs, rhs, CONTRACT))
+
+    def plus(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        return self.binary(arith.AddfOp, lhs, rhs)
+
+    def minus(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        return self.binary(arith.SubfOp, lhs, rhs)
+
+    def times(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        return self.binary(arith.MulfOp, lhs, rhs)
+
+    def over(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        return self.binary(arith.DivfOp, lhs, rhs)
+
+    def maximum(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        """The larger one; NaN if one is NaN, as in torch."""
+        lhs, rhs = self.matched(lhs, rhs)
+        return self.add(arith.MaximumfOp(lhs, rhs))
+
+    def minimum(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        lhs, rhs = self.matched(lhs, rhs)
+        return self.add(arith.MinimumfOp(lhs, rhs))
+
+    def compare(self, predicate: str, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        """A comparison of scalars; xDSL has none of vectors."""
+        return self.add(arith.CmpfOp(lhs, rhs, predicate))
+
+    def select(self, condition: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
+        """Lane by lane where the condition is a vector."""
+        if self.is_vector(condition) or self.is_vector(yes) or self.is_vector(no):
+            yes, no = self.widened(yes), self.widened(no)
+        return self.add(arith.SelectOp(condition, yes, no))
+
+    def sqrt(self, value: SSAValue) -> SSAValue:
+        return self.add(math.SqrtOp(value))
+
+    def horizontal(self, kind: str, value: SSAValue) -> SSAValue:
+        """All lanes of a vector as one number: `add` or `maximumf`."""
+        flag = vector.CombiningKindFlag(kind)
+        return self.add(
+            vector.ReductionOp.build(
+                operands=[value, []],
+                result_types=[self.element],
+                properties={"kind": vector.CombiningKindAttr(flag), "fastmath": REASSOCIATE},
+            )
+        )
+
+    # The bits of numbers.
+
+    @property
+    def bits_type(self) -> IntegerType:
+        return IntegerType(8 * self.element.size)
+
+    def integers(self, value: int, like: SSAValue) -> SSAValue:
+        """An integer of as many bits as a number has, as a vector where `like` is one."""
+        if not self.is_vector(like):
+            return self.constant(("bits", value), IntegerAttr(value, self.bits_type), self.bits_type)
+        type_ = VectorType(self.bits_type, [self.width])
+        return self.constant(("bits splat", value), DenseIntOrFPElementsAttr.from_list(type_, [value]), type_)
+
+    def bits(self, value: SSAValue) -> SSAValue:
+        type_ = VectorType(self.bits_type, [self.width]) if self.is_vector(value) else self.bits_type
+        return self.add(arith.BitcastOp(value, type_))
+
+    def from_bits(self, value: SSAValue) -> SSAValue:
+        return self.add(arith.BitcastOp(value, self.vector_type if self.is_vector(value) else self.element))
+
+    def integer_minus(self, value: SSAValue, by: int) -> SSAValue:
+        return self.add(arith.SubiOp(value, self.integers(by, value)))
+
+    def shifted_left(self, value: SSAValue, by: int) -> SSAValue:
+        return self.add(arith.ShLIOp(value, self.integers(by, value)))
+
+    def shifted_right(self, value: SSAValue, by: int) -> SSAValue:
+        """Keeps the sign."""
+        return self.add(arith.ShRSIOp(value, self.integers(by, value)))
+
+    def where_negative(self, sign: SSAValue, value: SSAValue) -> SSAValue:
+        """`value` where `sign` has its sign bit set, 0 elsewhere."""
+        sign, value = self.matched(sign, value)
+        everywhere = self.shifted_right(self.bits(sign), 8 * self.element.size - 1)
+        return self.from_bits(self.add(arith.AndIOp(self.bits(value), everywhere)))
+
+    # Indices and memory.
+
+    def index_plus(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        return self.add(arith.AddiOp(lhs, rhs))
+
+    def offset(self, base: SSAValue | None, by: int) -> SSAValue:
+        """`base + by`; no base is 0."""
+        if base is None:
+            return self.index(by)
+        return base if by == 0 else self.index_plus(base, self.index(by))
+
+    def load_index(self, array: SSAValue, place: SSAValue) -> SSAValue:
+        """An integer of an array of indices, as `index`."""
+        return self.add(arith.IndexCastOp(self.load(array, place), index))
+
+    def load(self, array: SSAValue, *places: SSAValue) -> SSAValue:
+        return self.add(memref.LoadOp.get(array, list(places)))
+
+    def store(self, value: SSAValue, array: SSAValue, *places: SSAValue) -> None:
+        self.insert(memref.StoreOp.get(value, array, list(places)))
+
+    def mask(self, count: int | SSAValue) -> SSAValue:
+        """The first `count` lanes."""
+        known = self.index(count) if isinstance(count, int) else count
+        return self.add(vector.CreateMaskOp([known], VectorType(i1, [self.width])))
+
+    def load_vector(self, array: SSAValue, row: SSAValue, column: SSAValue, count: int | SSAValue) -> SSAValue:
+        """`count` neighbouring numbers of a row; the other lanes are 0."""
+        if count == self.width:
+            return self.add(vector.LoadOp(array, [row, column], self.vector_type))
+        masked = vector.MaskedLoadOp(array, [row, column], self.mask(count), self.splat(0.0), self.vector_type)
+        return self.add(masked)
+
+    def store_vector(self, value: SSAValue, array: SSAValue, row: SSAValue, column: SSAValue, count: int) -> None:
+        if count == self.width:
+            self.insert(vector.StoreOp(value, array, [row, column]))
+        else:
+            self.insert(vector.MaskedStoreOp(array, [row, column], self.mask(count), value))
+
+    # Control flow.
+
+    def loop(
+        self,
+        begin: SSAValue,
+        end: SSAValue,
+        step: SSAValue,
+        carried: Sequence[SSAValue],
+        body: Callable[[SSAValue, list[SSAValue]], Sequence[SSAValue]],
+    ) -> list[SSAValue]:
+        """A for loop; `body` gets the place and what is carried around, and gives the next of that."""
+        block = Block(arg_types=[index, *[value.type for value in carried]])
+        with self.inside(block):
+            following = body(block.args[0], list(block.args[1:]))
+            self.insert(scf.YieldOp(*following))
+        op = scf.ForOp(begin, end, step, list(carried), Region(block))
+        self.insert(op)
+        return list(op.results)
+
+
+REASSOCIATE = arith.FastMathFlagsAttr([FastMathFlag.REASSOC])
+"""Lanes may be added pairwise, in a fixed tree."""
+
+
+def rows_type(element: Attribute) -> MemRefType[Attribute]:
+    """An array of rows, each of which lies in one piece."""
+    from xdsl.dialects.builtin import DYNAMIC_INDEX, StridedLayoutAttr
+
+    return MemRefType(element, [DYNAMIC_INDEX, DYNAMIC_INDEX], StridedLayoutAttr([None, 1]))
+
+
+def list_type(element: Attribute) -> MemRefType[Attribute]:
+    """A plain array."""
+    from xdsl.dialects.builtin import DYNAMIC_INDEX
+
+    return MemRefType(element, [DYNAMIC_INDEX])
+
+
+__all__ = ["CONTRACT", "LoopBuilder", "f32", "index", "list_type", "rows_type"]

@@ -1,0 +1,85 @@
+"""Memory that batches use again and again: fresh pages cost more than most operations on them."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import mmap
+from dataclasses import dataclass
+
+import torch
+
+LINE = 64
+HUGE = 2 * 2**20
+
+
+@dataclass(frozen=True)
+class RowsOf:
+    """What an array of rows is like: the shape of a row and its numbers."""
+
+    shape: tuple[int, ...]
+    dtype: torch.dtype
+
+    @property
+    def stride(self) -> int:
+        """From one row to the next, in numbers: rows longer than a cache line begin at one, shorter ones don't cross
+        from one to the next."""
+        size = math.prod(self.shape)
+        per_line = LINE // self.dtype.itemsize
+        if size >= per_line:
+            return -(-size // per_line) * per_line
+        return 1 << max(0, size - 1).bit_length()
+
+
+class Arena:
+    """Hands out arrays of rows on the host and takes their memory back."""
+
+    def __init__(self) -> None:
+        self.free: list[torch.Tensor] = []
+        self.used: dict[int, torch.Tensor] = {}
+
+    def empty(self, kind: RowsOf, rows: int) -> torch.Tensor:
+        """Rows with undefined numbers."""
+        stride, itemsize = kind.stride, kind.dtype.itemsize
+        # a vector's width after the last row: a kernel may read a line to its end
+        needed = rows * stride * itemsize + LINE
+        buffer = self.take(needed)
+        self.used[buffer.data_ptr()] = buffer
+        numbers = buffer[: rows * stride * itemsize].view(kind.dtype).view(rows, stride)
+        return numbers[:, : math.prod(kind.shape)].unflatten(1, kind.shape) if kind.shape else numbers[:, 0]
+
+    def take(self, size: int) -> torch.Tensor:
+        """The smallest free buffer that is large enough and not much too large, or a new one."""
+        fitting = [b for b in self.free if size <= b.shape[0] <= 2 * size + HUGE]
+        if not fitting:
+            return new_buffer(size)
+        best = min(fitting, key=lambda b: b.shape[0])
+        self.free = [b for b in self.free if b is not best]
+        return best
+
+    def release(self, *arrays: object) -> None:
+        """Takes back what `empty` gave, or views of that from its first number on; anything else is left alone."""
+        for array in arrays:
+            buffer = self.used.pop(array.data_ptr(), None) if isinstance(array, torch.Tensor) else None
+            if buffer is not None:
+                self.free.append(buffer)
+
+
+def new_buffer(size: int) -> torch.Tensor:
+    """Bytes that begin at a cache line; large ones lie on huge pages, which random rows are glad of."""
+    buffer = torch.empty(size + (HUGE if size > HUGE else LINE), dtype=torch.uint8)
+    unit = HUGE if size > HUGE else LINE
+    start = -buffer.data_ptr() % unit
+    buffer = buffer[start : start + size]
+    if size > HUGE:
+        advise_huge(buffer)
+    return buffer
+
+
+def advise_huge(buffer: torch.Tensor) -> None:
+    """Asks for huge pages, where the system has them."""
+    advice = getattr(mmap, "MADV_HUGEPAGE", None)
+    if advice is None:
+        return
+    length = buffer.shape[0] // HUGE * HUGE
+    ctypes.CDLL(None).madvise(ctypes.c_void_p(buffer.data_ptr()), ctypes.c_size_t(length), advice)

@@ -1,0 +1,60 @@
+"""The edges that meet some nodes as a kernel reads them: compressed sparse rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+
+from gnnc.dialects.gnn import End
+from gnnc.passes.loops.arguments import PADDING
+from gnnc.targets.edge_sets import EdgeSet
+
+CHUNKS = 64
+"""Row ranges that threads share. Results don't depend on it: a row is computed by one thread."""
+
+EDGES_PER_ROW = 8
+"""What a row costs besides its edges, in edges."""
+
+
+@dataclass(frozen=True)
+class Csr:
+    """Row r has edges `offsets[r]` to `offsets[r + 1]` (int64 [rows + 1]); the neighbor of edge e is `neighbors[e]`
+    (int32, with PADDING zeros at the end)."""
+
+    offsets: torch.Tensor
+    neighbors: torch.Tensor
+
+    @property
+    def rows(self) -> int:
+        return self.offsets.shape[0] - 1
+
+    @cached_property
+    def ranges(self) -> Sequence[tuple[int, int]]:
+        """Row ranges of about equal work, in order."""
+        offsets = self.offsets.numpy()
+        work = offsets + np.arange(len(offsets)) * EDGES_PER_ROW
+        goals = np.linspace(work[0], work[-1], min(CHUNKS, max(1, int(work[-1] - work[0]) // 4096)) + 1)
+        bounds = np.searchsorted(work, goals)
+        bounds[0], bounds[-1] = 0, self.rows
+        return [(int(a), int(b)) for a, b in zip(bounds, bounds[1:], strict=False) if a < b]
+
+
+def padded(neighbors: torch.Tensor) -> torch.Tensor:
+    """Neighbors as int32, with zeros after them that may be prefetched."""
+    result = torch.zeros(neighbors.shape[0] + PADDING, dtype=torch.int32)
+    result[: neighbors.shape[0]] = neighbors
+    return result
+
+
+def whole_csr(edges: EdgeSet, end: End) -> Csr:
+    """The rows of all nodes at one end, with the nodes at the other end for neighbors; computed once a set."""
+    known = edges.csrs
+    if end not in known:
+        incidence = edges.incidence(end)
+        other = End.SOURCE if end is End.TARGET else End.TARGET
+        known[end] = Csr(incidence.offsets, padded(edges.index(other)[incidence.edges]))
+    return known[end]

@@ -1,0 +1,55 @@
+"""The batched executor with compiled kernels: Convs are fused, and each is computed by machine code."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+
+import torch
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from gnnc.dialects.gnn import FusedConvOp
+from gnnc.passes.gnn_fuse_conv import GnnFuseConv
+from gnnc.passes.loops.lanes import NoKernelError
+from gnnc.targets.gpu.executor import BatchedExecutor
+from gnnc.targets.gpu.kernels import compiler
+from gnnc.targets.gpu.kernels.kernel import Kernel
+
+
+def executor_with_kernels(module: ModuleOp, weights: Mapping[str, torch.Tensor]) -> BatchedExecutor:
+    """An executor for the CPU. Without MLIR, or for Convs that have no kernel, torch's own operations serve."""
+    if not compiler.is_available():
+        warnings.warn(
+            "torch-mlir is not installed: torch's own operations run instead of compiled kernels", stacklevel=2
+        )
+        return BatchedExecutor(module, weights)
+    fused = module.clone()
+    GnnFuseConv().apply(Context(), fused)
+    return BatchedExecutor(fused, weights, kernels_of(fused))
+
+
+def kernels_of(module: ModuleOp) -> dict[FusedConvOp, Kernel]:
+    """The kernels of all fused Convs; those that have none are dissolved into their operations."""
+    kernels: dict[FusedConvOp, Kernel] = {}
+    for op in [o for o in module.walk() if isinstance(o, FusedConvOp)]:
+        try:
+            kernels[op] = Kernel(op)
+        except NoKernelError:
+            dissolve(op)
+    return kernels
+
+
+def dissolve(op: FusedConvOp) -> None:
+    """Puts the operations of a fused Conv back in its place."""
+    block = op.parent
+    assert isinstance(block, Block)
+    mapping: dict[SSAValue, SSAValue] = dict(zip(op.body.block.args, op.inputs, strict=True))
+    terminator = op.body.block.last_op
+    assert terminator is not None
+    for inner in op.body.block.ops:
+        if inner is not terminator:
+            Rewriter.insert_op(inner.clone(value_mapper=mapping), InsertPoint.before(op))
+    Rewriter.replace_op(op, [], [mapping[value] for value in terminator.operands])

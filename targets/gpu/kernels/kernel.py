@@ -1,0 +1,110 @@
+"""A fused Conv as something to call with tensors."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import torch
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.printer import Printer
+
+from gnnc.dialects.gnn import FusedConvOp
+from gnnc.passes.loops.arguments import KernelInput, kernel_inputs
+from gnnc.targets.gpu.csr import Csr
+from gnnc.targets.gpu.kernels import cache as disk
+from gnnc.targets.gpu.kernels import compiler
+from gnnc.targets.gpu.kernels.machine import cpu
+from gnnc.targets.gpu.kernels.threads import run_ranges
+
+
+class Kernel:
+    """The machine code of a fused Conv, for CPU tensors."""
+
+    def __init__(self, op: FusedConvOp):
+        """Raises NoKernelError if the Conv has no form in loops."""
+        self.inputs: Sequence[KernelInput] = kernel_inputs(op)
+        self.entry, self.engine = machine_code(op)
+
+    def __call__(
+        self, csr: Csr, arrays: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor], threads: int
+    ) -> Sequence[torch.Tensor]:
+        """Writes the rows of the results into `outputs`, and gives those."""
+        lists = [list_descriptor(csr.offsets), list_descriptor(csr.neighbors)]
+        rows = [rows_descriptor(array) for array in (*arrays, *outputs)]
+        pointers = [ctypes.byref(d) for d, _ in (*lists, *rows)]
+        entry = self.entry
+
+        def work(begin: int, end: int) -> None:
+            entry(ctypes.c_int64(begin), ctypes.c_int64(end), *pointers)
+
+        run_ranges(work, csr.ranges if threads > 1 else [(0, csr.rows)], threads)
+        return outputs
+
+
+def list_descriptor(array: torch.Tensor) -> tuple[Any, torch.Tensor]:
+    """What MLIR passes for memref<?>, and the tensor that must live as long."""
+    address = array.data_ptr()
+    return (ctypes.c_int64 * 5)(address, address, 0, array.shape[0], 1), array
+
+
+def rows_descriptor(array: torch.Tensor) -> tuple[Any, torch.Tensor]:
+    """What MLIR passes for memref<?x?, strided<[?, 1]>> of a tensor whose first axis is the rows; a copy of the tensor
+    where a row doesn't lie in one piece."""
+    size = 1
+    for axis in range(array.dim() - 1, 0, -1):
+        if array.shape[axis] != 1 and array.stride(axis) != size:
+            return rows_descriptor(array.contiguous())
+        size *= array.shape[axis]
+    address = array.data_ptr()
+    return (ctypes.c_int64 * 7)(address, address, 0, array.shape[0], size, array.stride(0), 1), array
+
+
+def machine_code(op: FusedConvOp) -> tuple[Any, Any]:
+    """The function of a fused Conv, and the engine that holds it if there was no linker to keep it on disk."""
+    key = disk.key_of(text_of(op), made_by())
+    library = disk.folder() / f"{key}.so"
+    if library.is_file():
+        return compiler.entry_of(library), None
+    engine, code = compiler.object_code(generic(loops_of(op)))
+    shared = compiler.linked(code)
+    if shared is None:
+        return compiler.entry_in(engine), engine
+    disk.write(library, shared)
+    return compiler.entry_of(library), None
+
+
+def loops_of(op: FusedConvOp) -> ModuleOp:
+    """A module with the function in loops of a fused Conv."""
+    from gnnc.passes.loops.kernel import loop_function
+
+    return ModuleOp([loop_function(op, "kernel")])
+
+
+def generic(module: ModuleOp) -> str:
+    """A module as both xDSL and MLIR read it; their short forms differ for selects of vectors."""
+    text = StringIO()
+    Printer(text, print_generic_format=True).print_op(module)
+    return text.getvalue()
+
+
+def text_of(op: FusedConvOp) -> str:
+    """The body of a fused Conv: all that its machine code depends on."""
+    text = StringIO()
+    Printer(text).print_region(op.body)
+    return text.getvalue()
+
+
+@cache
+def made_by() -> str:
+    """What else machine code depends on: the processor, MLIR, and the files that emit loops."""
+    from importlib.metadata import version
+
+    import gnnc.passes.loops
+
+    loops = Path(gnnc.passes.loops.__file__).parent
+    return "\n".join([cpu(), version("torch-mlir"), disk.sources_hash([loops, Path(compiler.__file__).parent])])

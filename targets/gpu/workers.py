@@ -1,0 +1,84 @@
+"""Who runs the batches of a block: threads, each with memory of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import TypeAlias
+
+import torch
+
+from gnnc.targets.gpu.arena import Arena
+from gnnc.targets.gpu.batch import Batch
+
+Work: TypeAlias = Callable[[Batch, Arena, int], None]
+
+
+@cache
+def pool(workers: int) -> ThreadPoolExecutor:
+    """Threads that wait for work; kernels and torch's operations let others run meanwhile."""
+    return ThreadPoolExecutor(workers, thread_name_prefix="gnnc")
+
+
+class Workers:
+    """Memory for what blocks hand on, and for each thread memory for what stays in a batch."""
+
+    def __init__(self) -> None:
+        self.arena = Arena()
+        self.arenas = [Arena()]
+
+    def run(
+        self,
+        work: Work,
+        batches: Sequence[Batch],
+        threads: int,
+        *,
+        share: bool,
+        done: Callable[[], None],
+    ) -> None:
+        """Calls `work(batch, arena, threads)` for every batch. Batches that may be shared go to several threads, one
+        operation at a time in each; otherwise one batch follows the other, and operations use all threads. Calls `done`
+        after each."""
+        helpers = min(threads, len(batches)) - 1 if share else 0
+        if helpers <= 0:
+            with torch_threads(threads):
+                for batch in batches:
+                    work(batch, self.arenas[0], threads)
+                    done()
+            return
+        left = iter(batches)
+        self.arenas += [Arena() for _ in range(helpers + 1 - len(self.arenas))]
+        with torch_threads(1):
+            waiting = [pool(threads).submit(take, work, left, arena, done) for arena in self.arenas[1 : helpers + 1]]
+            try:
+                take(work, left, self.arenas[0], done)
+            finally:
+                for future in waiting:
+                    future.exception()
+            for future in waiting:
+                future.result()
+
+
+def take(work: Work, left: Iterator[Batch], arena: Arena, done: Callable[[], None]) -> None:
+    """Works on one batch after the other, as long as there are any."""
+    torch.set_num_threads(1)
+    with torch.no_grad():
+        for batch in left:
+            work(batch, arena, 1)
+            done()
+
+
+@contextmanager
+def torch_threads(count: int) -> Generator[None]:
+    """torch uses so many threads for a while. Part of that setting belongs to the process, part to each thread."""
+    before = torch.get_num_threads()
+    if count == before:
+        yield
+        return
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
