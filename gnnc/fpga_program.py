@@ -189,11 +189,14 @@ class FpgaProgram(Program):
         expected = reference_outputs(
             self.reference_module, self.weights, features, edges, lambda: self.numbers(graph), graph.node_counts
         )
-        types = [value.type for value in returned(model_functions(self.module).forward).arguments]
         tensors = [torch.from_numpy(np.ascontiguousarray(output)) for output in outputs]
-        rows = [OutputRows.of_type(type_) for type_ in types]
+        rows = self.output_rows()
         names, ids = output_names(self.outputs), all_rows(rows, tensors)
         return compare(names, tensors, expected, rows, ids, DEFAULT_TOLERANCE)
+
+    def output_rows(self) -> list[OutputRows]:
+        """What the rows of each output are."""
+        return [OutputRows.of_type(v.type) for v in returned(model_functions(self.module).forward).arguments]
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the program as an artifact, with its task stream. The program must know its graph."""

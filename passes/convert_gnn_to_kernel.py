@@ -52,6 +52,7 @@ from gnnc.passes.analysis.model_functions import (
     WEIGHT_PLACE,
     ModelFunctions,
     argument_name,
+    has_weights_function,
     model_functions,
     returned,
 )
@@ -75,6 +76,8 @@ class ConvertGnnToKernel(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = model_functions(op)
+        if has_weights_function(op):
+            raise PassFailedException("@weights exists already: run convert-gnn-to-kernel without gnn-fold-weights")
         inline_blocks(functions.forward)
         refuse_attention(functions.forward)
         cse(op)

@@ -1,0 +1,73 @@
+"""What goes beyond the paper: searched sizes, residency, values that need no number of their own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from fpga_programs import numbers_of, small_program, trained_program
+from scipy.sparse import csr_array
+
+from gnnc.passes.analysis.partition import KernelShape, Limits, algorithm_9, algorithm_9_exact, tasks_of
+from gnnc.targets.fpga.residency import kept_on_chip
+from gnnc.targets.fpga.search import best_partition
+from gnnc.targets.fpga.separable import is_separable
+from gnnc.targets.fpga.simulator import Setting, simulate
+
+
+def test_searched_sizes_are_no_slower_than_algorithm_9() -> None:
+    program = trained_program("cora", "gcn", "A_HW")
+    numbers, setting = numbers_of("cora", "gcn", "A_HW"), Setting(loads="lean")
+    searched = program.plan.repartitioned(*best_partition(numbers, program.plan, program.architecture))
+    ours = simulate(numbers, searched, program.architecture, setting).cycles
+    assert ours <= simulate(numbers, program.plan, program.architecture, setting).cycles
+
+
+def test_lean_loads_take_fewer_bytes() -> None:
+    program = trained_program("cora", "gcn", "AH_W")
+    numbers = numbers_of("cora", "gcn", "AH_W")
+    runs = [
+        simulate(numbers, program.plan, program.architecture, Setting(loads=loads))
+        for loads in ("literal", "resident", "lean")
+    ]
+    assert runs[0].bytes > 10 * runs[1].bytes > 10 * runs[2].bytes
+    assert runs[0].cycles >= 10 * runs[2].cycles
+    assert runs[1].cycles >= 4 * runs[2].cycles
+    assert runs[0].compute_cycles == runs[1].compute_cycles == runs[2].compute_cycles
+
+
+def test_intermediates_stay_on_chip_while_there_is_room() -> None:
+    program = small_program("gcn")
+    plan, architecture = program.plan, program.architecture
+    inner = frozenset(kernel.output for kernel in plan.kernels[:-1])
+    assert kept_on_chip(plan, architecture) == inner
+    assert kept_on_chip(plan, replace(architecture, shared_buffer_bytes=64)) == frozenset()
+
+
+def test_separable_values() -> None:
+    generator = np.random.default_rng(0)
+    pattern = (generator.random((20, 20)) < 0.3) | np.eye(20, dtype=bool)
+    degree = pattern.sum(1).astype(np.float32)
+    norm = (degree**-0.5).astype(np.float32)
+    assert is_separable(csr_array(pattern.astype(np.float32)))
+    assert is_separable(csr_array(pattern / degree[:, None]).astype(np.float32))
+    assert is_separable(csr_array(pattern * norm[:, None] * norm[None]).astype(np.float32))
+    assert not is_separable(csr_array(pattern * generator.random((20, 20))).astype(np.float32))
+    assert is_separable(csr_array((20, 20), dtype=np.float32))
+
+
+CORA_AH_W = [
+    KernelShape("aggregate", 2708, 1433),
+    KernelShape("update", 2708, 16),
+    KernelShape("aggregate", 2708, 16),
+    KernelShape("update", 2708, 7),
+]
+
+
+def test_algorithm_9() -> None:
+    limits = Limits(p_sys=16, cores=7, n_max=512, eta=4)
+    assert algorithm_9(CORA_AH_W, limits) == (64, 16)
+    n1, n2 = algorithm_9_exact(CORA_AH_W, limits)
+    assert all(tasks_of(shape, n1, n2) >= limits.tasks for shape in CORA_AH_W)
+    assert algorithm_9(CORA_AH_W, Limits(16, 7, 32, 4)) == (32, 16)
+    assert algorithm_9([KernelShape("update", 10, 3)], limits) == (16, 16)
