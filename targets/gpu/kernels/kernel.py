@@ -55,6 +55,8 @@ def list_descriptor(array: torch.Tensor) -> tuple[Any, torch.Tensor]:
 def rows_descriptor(array: torch.Tensor) -> tuple[Any, torch.Tensor]:
     """What MLIR passes for memref<?x?, strided<[?, 1]>> of a tensor whose first axis is the rows; a copy of the tensor
     where a row doesn't lie in one piece."""
+    if array.dim() == 0:
+        array = array.reshape(1)
     size = 1
     for axis in range(array.dim() - 1, 0, -1):
         if array.shape[axis] != 1 and array.stride(axis) != size:

@@ -75,3 +75,21 @@ def test_rows_of_the_arena_are_computed_to_the_end_of_their_line() -> None:
     assert whole_lines(arena.empty(RowsOf((48,), torch.float32), 10)) is None
     assert whole_lines(torch.empty(10, 47)) is None
     assert whole_lines(torch.empty(10, 96)[:, :47]) is None
+
+
+class Scaled(torch.nn.Module):
+    """A weight without axes scales what is summed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.tensor(1.5))
+
+    def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
+        total = torch.zeros_like(x).index_add(0, edge_index[1], x[edge_index[0]])
+        return total * self.scale
+
+
+def test_a_weight_without_axes() -> None:
+    graph = sparse_graph()
+    model = Scaled().eval()
+    assert torch.allclose(gnnc.compile(model, graph).run(), eager(model, graph), atol=1e-5)
