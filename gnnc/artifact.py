@@ -229,7 +229,8 @@ def read_module(file: Path) -> ModuleOp:
 
 def read_tensors(file: Path) -> dict[str, torch.Tensor]:
     try:
-        return load_file(file)
+        # in the file tensors lie at any place; in memory of their own, products round as they did before saving
+        return {name: tensor.clone() for name, tensor in load_file(file).items()}
     except SafetensorError as error:
         raise ArtifactError(f"{file} holds no tensors ({error}): compile again") from None
 

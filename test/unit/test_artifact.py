@@ -175,7 +175,7 @@ def test_a_weight_that_is_not_there(artifact: Path) -> None:
     manifest = json.loads((artifact / MANIFEST).read_text())
     manifest["files"][WEIGHTS] = file_hash(artifact / WEIGHTS)
     (artifact / MANIFEST).write_bytes(sealed(manifest))
-    with pytest.raises(gnnc.ArtifactError, match="weights.safetensors has no convs.0.* of type tensor"):
+    with pytest.raises(gnnc.ArtifactError, match="weights.safetensors has no .* of type tensor"):
         gnnc.load(artifact)
 
 
