@@ -55,7 +55,7 @@ HEAD = """# The FPGA target in figures
 
 **Uncalibrated: no RTL, no board.** Every cycle here comes from the model that [fpga.md](fpga.md) describes, with the
 assumed figures of `targets/fpga/architectures/u250.toml`. Outputs of every run were compared with the reference before
-anything counted. Generated, don't edit:
+anything counted. Generated, don't edit; a case that is in no table has not been run:
 
 ```
 python -m benchmarks.dynasparse FOLDER --prune 0 -o results.jsonl

@@ -75,6 +75,8 @@ def compile(
     graph, model = graph_of(graph), unwrapped(model)
     check_initialised(model)
     if target == "fpga":
+        if keep_reference:
+            raise GnncError("keep_reference is for the target gpu: each simulation compares with the reference itself")
         return compile_fpga(model, graph, arch=arch, order=order, partition=partition)
     with evaluation_mode(model):
         lowered = lower_model(model, graph, node_weights)

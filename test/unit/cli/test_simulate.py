@@ -153,3 +153,9 @@ def test_a_bad_architecture_is_refused(run: Run) -> None:
     code, _, err = run(*COMPILE, "--arch", "board.toml", "-o", "club.gnnc")
     assert (code, err) == (2, "error: board.toml has no accelerator.cores: add it\n")
     assert not Path("club.gnnc").exists()
+
+
+def test_rows_of_the_model_are_not_kept_for_a_simulation() -> None:
+    graph = gnnc.Graph.load(CLUB)
+    with pytest.raises(gnnc.GnncError, match="keep_reference is for the target gpu"):
+        gnnc.compile(torch.nn.Identity(), graph, "fpga", keep_reference=3)
