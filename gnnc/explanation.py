@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ from gnnc.dialects.gnn import (
     WithLoopsOp,
     WithoutLoopsOp,
 )
+from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.dialects.gnn.edge_sets import edge_set_type
 from gnnc.passes.analysis.cost_model import row_bytes
 from gnnc.passes.analysis.model_functions import ModelFunctions, argument_name, model_functions, returned
@@ -49,21 +51,24 @@ class StructureValue:
 
 @dataclass(frozen=True)
 class Transfer:
-    """A value that a block loads or hands on, with the bytes of one row."""
+    """A value that a block loads or hands on, with the bytes of one row; `unit` says what a row is: a node, an edge, or
+    the whole graph."""
 
     name: str
-    bytes_per_node: int
+    bytes_per_row: int
+    unit: str
 
 
 @dataclass(frozen=True)
 class BlockSummary:
-    """A ConvBlock: what it loads for the in-neighbours of its targets, for the targets alone, what it hands on, and
-    what is freed once it has run."""
+    """A ConvBlock: what it loads for the in-neighbours of its targets, for the targets alone, for their edges, what it
+    hands on, and what is freed once it has run."""
 
     layer: int
     convs: tuple[int, ...]
     neighbors: tuple[Transfer, ...]
     targets: tuple[Transfer, ...]
+    edges: tuple[Transfer, ...]
     outputs: tuple[Transfer, ...]
     freed: tuple[str, ...]
 
@@ -105,9 +110,10 @@ class Explanation:
             for title, transfers in (
                 ("loads for neighbors", block.neighbors),
                 ("loads for targets", block.targets),
+                ("loads for edges", block.edges),
                 ("hands on", block.outputs),
             ):
-                parts = [f"{t.name} {t.bytes_per_node} bytes a node" for t in transfers]
+                parts = [f"{t.name} {t.bytes_per_row} bytes {t.unit}" for t in transfers]
                 lines.extend([f"    {title + ':':21}{', '.join(parts)}"] if parts else [])
             lines.extend([f"    {'then frees:':21}{', '.join(block.freed)}"] if block.freed else [])
         return lines
@@ -128,11 +134,15 @@ def value_names(functions: ModelFunctions) -> dict[SSAValue, str]:
     for argument in functions.forward.body.block.args:
         given = argument_name(functions.forward, argument.index)
         names[argument] = given or argument.name_hint or f"structure.{functions.structure_place(argument)}"
+    blocks: Counter[int] = Counter()
     for op in functions.forward.body.block.ops:
+        layer = op.layer_index if isinstance(op, ConvBlockOp) else 0
+        blocks[layer] += isinstance(op, ConvBlockOp)
+        # with reductions of all rows a layer has several blocks
+        nth = "" if blocks[layer] < 2 else f"-{blocks[layer]}"
         for place, result in enumerate(op.results):
-            layer = op.layer_index if isinstance(op, ConvBlockOp) else 0
             suffix = f".{place}" if len(op.results) > 1 else ""
-            names[result] = f"layer{layer}{suffix}"
+            names[result] = f"layer{layer}{nth}{suffix}"
     return names
 
 
@@ -224,13 +234,14 @@ def blocks_of(functions: ModelFunctions, names: dict[SSAValue, str]) -> list[Blo
         if not isinstance(op, ConvBlockOp):
             continue
         numbers = {o.conv_index for o in op.walk() if isinstance(o, ConvOperation) and o.conv_index is not None}
-        loaded = (*op.neighbors, *op.targets)
+        loaded = (*op.neighbors, *op.targets, *op.edges)
         blocks.append(
             BlockSummary(
                 op.layer_index,
                 tuple(sorted(numbers)),
                 transfers(op.neighbors, names),
                 transfers(op.targets, names),
+                transfers(op.edges, names),
                 transfers(op.outputs, names),
                 tuple(names[v] for v in loaded if last_use[v] == place and not isinstance(v.owner, Block)),
             )
@@ -239,7 +250,14 @@ def blocks_of(functions: ModelFunctions, names: dict[SSAValue, str]) -> list[Blo
 
 
 def transfers(values: Any, names: dict[SSAValue, str]) -> tuple[Transfer, ...]:
-    return tuple(Transfer(names[value], row_bytes(value.type)) for value in values)
+    return tuple(Transfer(names[value], row_bytes(value.type), unit_of(value.type)) for value in values)
+
+
+def unit_of(type_: Attribute) -> str:
+    domain = domain_of(type_)
+    if domain is None:
+        return "in all"
+    return "a node" if domain.is_nodes else "an edge"
 
 
 def source_of(op: Operation | Block) -> str | None:
