@@ -25,7 +25,7 @@ def functionalize(program: ExportedProgram) -> bool:
     outputs: Any = program.graph.output_node().args[0]
     for spec, value in zip(program.graph_signature.output_specs, outputs, strict=True):
         if isinstance(value, Node):
-            spec.arg = type(spec.arg)(name=value.name)  # pyright: ignore  # every kind of argument has a name
+            spec.arg = type(spec.arg)(name=value.name)  # pyright: ignore[reportCallIssue]  # every kind of argument has a name
     program.graph_module.recompile()
     return done
 
