@@ -47,7 +47,7 @@ from gnnc.outputs import OutputStructure
 from gnnc.targets.torch_functions import dtype_of
 from gnnc.verification import Reference
 
-FORMAT = 3
+FORMAT = 4
 MANIFEST, MODULE, WEIGHTS, REFERENCE = "manifest.json", "module.mlir", "weights.safetensors", "reference.safetensors"
 REFERENCE_MODULE, ARCHITECTURE, STREAM = "reference.mlir", "architecture.toml", "stream.bin"
 
@@ -262,4 +262,5 @@ def input_from(record: Mapping[str, Any]) -> ModelInput:
         None if index_into is None else (index_into[0], index_into[1]),
         record["is_weight"],
         record["limit"],
+        record["is_matrix"],
     )

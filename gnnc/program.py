@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from gnnc.artifact import Contents, write_artifact
 from gnnc.errors import RunError
 from gnnc.frontend.arguments import bind_arguments
+from gnnc.frontend.distinct_edges import check_matrices
 from gnnc.frontend.eager_model import run_eagerly
 from gnnc.frontend.inputs import MODEL, NODES, ModelInput
 from gnnc.frontend.wrappers import unwrapped
@@ -92,7 +93,8 @@ class Program:
         neighbours.
 
         What depends on the graph alone is kept for the next run on the same graph object, whose arrays must not change
-        in between. Raises RunError if an input does not fit the program.
+        in between. Raises RunError if an input does not fit the program, and GraphError if the model takes a sparse
+        matrix and an edge is there twice.
         """
         used = self.graph_for(graph)
         given = self.given_inputs(used, x)
@@ -264,6 +266,7 @@ class Program:
     def structure(self, graph: AnyGraph, tensors: Mapping[str, torch.Tensor]) -> tuple[Any, ...]:
         """What depends on the graph alone; kept for the graph that was used last."""
         if self._structure is None or self._structure[0] is not graph:
+            check_matrices(self.inputs, tensors)
             self._structure = (graph, self._executor.structure(tensors, graph.node_counts))
         return self._structure[1]
 

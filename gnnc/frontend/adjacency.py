@@ -10,14 +10,15 @@ import contextlib
 import inspect
 import sys
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from gnnc.errors import CaptureError, GraphError
+from gnnc.errors import CaptureError
+from gnnc.frontend.distinct_edges import check_distinct
 from gnnc.frontend.recipes import Recipe, Tensors
 
 # The parameters that take a matrix with a row a target, and those that take one with a row a source.
@@ -33,12 +34,14 @@ SCALE = {torch.mul, Tensor.mul, Tensor.__mul__, Tensor.__rmul__}
 @dataclass(frozen=True)
 class AdjacencyMatrix:
     """The edges of one type as a sparse matrix. `rows` is the place in edge_index of what the rows are, 1 for targets;
-    `counts` the numbers of sources and of targets."""
+    `counts` the numbers of sources and of targets. A model that is given a whole graph need not ask for its matrix:
+    `made` says whether one has been made."""
 
     edge_index: str
     weight: str | None
     counts: tuple[Recipe, Recipe]
     rows: int
+    made: list[bool] = field(default_factory=list[bool], compare=False)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -50,21 +53,8 @@ class AdjacencyMatrix:
         value = None if self.weight is None else tensors[self.weight]
         sizes = (self.counts[0].build(tensors), self.counts[1].build(tensors))
         matrix = Adjacency(edge_index, value, sizes, self.rows)
+        self.made.append(True)
         return matrix.as_csr() if eager else matrix
-
-
-def check_distinct(edge_index: Tensor) -> None:
-    """Raises GraphError, naming the edge, if one is there twice."""
-    if edge_index.numel() == 0:
-        return
-    pairs = (edge_index[0] * (edge_index[1].max() + 1) + edge_index[1]).sort()
-    twice = (pairs.values[1:] == pairs.values[:-1]).nonzero()
-    if twice.numel():
-        source, target = edge_index[:, pairs.indices[twice[0, 0]]].tolist()
-        raise GraphError(
-            f"The model takes an adjacency matrix, but the edge from {source} to {target} is there more than once; "
-            "leave out repeated edges, as torch_geometric.utils.coalesce does."
-        )
 
 
 @dataclass(frozen=True)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from typing import Any
 
 import torch
 from torch.utils._pytree import tree_leaves
 
 from gnnc.errors import GnncError, UnsupportedModelError
-from gnnc.frontend.adjacency import AdjacencyMatrix, check_distinct
+from gnnc.frontend.adjacency import AdjacencyMatrix
 from gnnc.frontend.arguments import Arguments, BoundModel
-from gnnc.frontend.recipes import ByType, Tensors, parts_of
-from gnnc.tensors import as_tensor
-
-if TYPE_CHECKING:
-    from gnnc.graph import AnyGraph
+from gnnc.frontend.inputs import ModelInput
+from gnnc.frontend.recipes import Tensors, parts_of
 
 # Where PyG's convs keep what they have cached.
 CACHES = ("_cached_edge_index", "_cached_adj_t", "_cached_x", "_cached_h")
@@ -64,24 +62,19 @@ def adjacency_matrices(arguments: Arguments) -> list[AdjacencyMatrix]:
     return [part for part in parts if isinstance(part, AdjacencyMatrix)]
 
 
-def passed_matrices(arguments: Arguments) -> list[AdjacencyMatrix]:
-    """Those that are arguments of forward, alone or by type."""
-    arguments_of_forward = (r.children if isinstance(r, ByType) else (r,) for r in arguments.recipes.values())
-    return [part for parts in arguments_of_forward for part in parts if isinstance(part, AdjacencyMatrix)]
+def as_matrices(inputs: Sequence[ModelInput], arguments: Arguments) -> tuple[ModelInput, ...]:
+    """The inputs, where it is noted of which edges the model, when it was traced, made an adjacency matrix."""
+    edges = {matrix.edge_index for matrix in adjacency_matrices(arguments) if matrix.made}
+    return tuple(replace(i, is_matrix=i.key in edges) for i in inputs)
 
 
-def check_adjacency(model: torch.nn.Module, arguments: Arguments, graph: AnyGraph) -> None:
-    """Raises GraphError if an adjacency matrix that the model takes would have an entry twice.
-
-    Compares what the model makes of the stand-in with what it makes of a real matrix, on a few nodes with loops.
+def check_adjacency(model: torch.nn.Module, arguments: Arguments) -> None:
+    """Compares what the model makes of the stand-in with what it makes of a real matrix, on a few nodes with loops.
 
     Raises UnsupportedModelError if they differ: some convs do something else with a matrix than with its edges.
     """
-    if not adjacency_matrices(arguments):
+    if not any(matrix.made for matrix in adjacency_matrices(arguments)):
         return
-    edges = {entry.key: entry.array for entry in graph.entries() if entry.index_into is not None}
-    for matrix in passed_matrices(arguments):
-        check_distinct(as_tensor(edges[matrix.edge_index]))
     tensors = probe_tensors(arguments)
     with as_it_was(model), torch.no_grad():
         traced = tree_leaves(BoundModel(model, arguments)(*tensors.values()))

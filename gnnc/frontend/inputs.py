@@ -42,6 +42,8 @@ class ModelInput:
     """A weight of the model with a row a node: its numbers are the program's, not the graph's."""
     limit: int | None = None
     """What the numbers must be below, because the model looks them up in a table."""
+    is_matrix: bool = False
+    """For edges: the model takes them as a sparse matrix, which has an entry once."""
 
     @property
     def is_feature(self) -> bool:

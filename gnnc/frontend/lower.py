@@ -13,7 +13,8 @@ from gnnc.errors import CaptureError, UnsupportedModelError
 from gnnc.frontend.arguments import Arguments, bind_arguments
 from gnnc.frontend.binding_time import binding_times, fold_weights
 from gnnc.frontend.capture import capture, decomposed
-from gnnc.frontend.eager_model import check_adjacency
+from gnnc.frontend.distinct_edges import check_matrices
+from gnnc.frontend.eager_model import as_matrices, check_adjacency
 from gnnc.frontend.emit import emit_module
 from gnnc.frontend.fixed_rows import check_fixed_rows, with_limits
 from gnnc.frontend.global_rules import expand_global_operations
@@ -60,7 +61,9 @@ def lower_with(model: torch.nn.Module, graph: AnyGraph, node_weights: NodeWeight
     except UnsupportedModelError:
         # what an operator without a rule stands for may be made of such that have one
         lowered = lower_program(decomposed(program), model, arguments)
-    check_adjacency(model, arguments, graph)
+    check_adjacency(model, arguments)
+    lowered = replace(lowered, inputs=as_matrices(lowered.inputs, arguments))
+    check_matrices(lowered.inputs, {entry.key: entry.array for entry in graph.entries()})
     return lowered
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -314,3 +315,27 @@ def test_an_edge_that_is_there_twice(random_graph: gnnc.Graph) -> None:
     program = gnnc.compile(OneConv(GCNConv(WIDTH, 4)).eval(), distinct(random_graph))
     with pytest.raises(gnnc.GraphError, match="the edge from 3 to 4 is there more than once"):
         program.verify(graph=repeated)
+
+
+class FromData(nn.Module):
+    """Takes the matrix of a whole graph, or its edges."""
+
+    def __init__(self, name: str):
+        super().__init__()
+        self.conv = GCNConv(WIDTH, 4)
+        self.name = name
+
+    def forward(self, data: Data) -> Tensor:
+        return self.conv(data.x, getattr(data, self.name))
+
+
+def test_repeated_edges_behind_a_data_object(random_graph: gnnc.Graph, tmp_path: Path) -> None:
+    repeated = gnnc.Graph(x=torch.zeros(5, WIDTH), edge_index=torch.tensor([[0, 3, 1, 3], [1, 4, 0, 4]]))
+    with pytest.raises(gnnc.GraphError, match="the edge from 3 to 4 is there more than once"):
+        gnnc.compile(FromData("adj_t").eval(), repeated)
+    program = gnnc.compile(FromData("adj_t").eval(), distinct(random_graph))
+    program.save(tmp_path / "p.gnnc")
+    for one in (program, gnnc.load(tmp_path / "p.gnnc")):
+        with pytest.raises(gnnc.GraphError, match="the edge from 3 to 4 is there more than once"):
+            one.run(graph=repeated)
+    assert gnnc.compile(FromData("edge_index").eval(), repeated).verify().passed
