@@ -49,8 +49,9 @@ from gnnc.passes.loops.arguments import KernelInput, Role
 from gnnc.targets.aggregations import aggregation_of
 from gnnc.targets.edge_sets import aggregate, edge_softmax, reduce_rows
 from gnnc.targets.gpu.arena import RowsOf
-from gnnc.targets.gpu.batch import Batch, EdgeSlice
+from gnnc.targets.gpu.batch import Batch, EdgeSlice, Union
 from gnnc.targets.gpu.block_lines import PLACE, BlockLines, Line
+from gnnc.targets.gpu.block_rows import TARGETS, Edges, NeighborNodes, Rows, Stored, Targets, UnionNodes
 from gnnc.targets.gpu.out_functions import is_elementwise, out_function_of
 from gnnc.targets.neighbor_sampling import Sample, sample_of
 from gnnc.targets.torch_functions import constant, dtype_of, filled, function_of
@@ -59,41 +60,6 @@ if TYPE_CHECKING:
     from gnnc.targets.gpu.kernels.kernel import Kernel
 
 BlockFunction: TypeAlias = Callable[..., tuple[tuple[Batch | EdgeSlice | None, torch.Tensor | None], ...]]
-
-
-@dataclass(frozen=True)
-class Targets:
-    """The rows of the batch's nodes."""
-
-
-@dataclass(frozen=True)
-class Edges:
-    """The rows of the edges, or of a sample of them, that meet the batch with one end."""
-
-    edges: SSAValue
-    end: End
-    sample: Sample | None = None
-
-
-@dataclass(frozen=True)
-class NeighborNodes:
-    """The distinct nodes at one end of those edges."""
-
-    at: Edges
-    edges: SSAValue
-    end: End
-
-
-@dataclass(frozen=True)
-class Stored:
-    """All rows of an input, as they are stored: kernels read them at those nodes, without a copy."""
-
-    at: NeighborNodes
-
-
-Rows: TypeAlias = Targets | Edges | NeighborNodes | Stored
-
-TARGETS = Targets()
 
 
 @dataclass(frozen=True)
@@ -197,6 +163,7 @@ class _BlockWriter:
             "reduce_rows": reduce_rows,
             "filled": filled,
             "as_rows": as_rows,
+            "Union": Union,
             "source": End.SOURCE,
             "target": End.TARGET,
         }
@@ -312,6 +279,8 @@ class _BlockWriter:
             return "batch"
         if rows in self.row_names:
             return self.row_names[rows]
+        if isinstance(rows, UnionNodes):
+            return self.union_name(rows)
         made_by = "batch.edges" if isinstance(rows, Edges) else f"{self.row_name(rows.at)}.neighbors"
         name = f"{'e' if isinstance(rows, Edges) else 'n'}{len(self.row_names)}"
         self.row_names[rows] = name
@@ -319,8 +288,19 @@ class _BlockWriter:
         self.lines.add(Line((name,), f"{made_by}(a{place_of(rows.edges)}, {rows.end.value}{sampled})", []))
         return name
 
+    def union_name(self, rows: UnionNodes) -> str:
+        parts = [self.row_name(part) for part in rows.parts]
+        self.row_names[rows] = f"u{len(self.row_names)}"
+        self.lines.add(Line((self.row_names[rows],), f"Union.of([{', '.join(parts)}])", []))
+        return self.row_names[rows]
+
     def write_argument(self, argument: BlockArgument) -> None:
+        shared = self.shared_loads(argument)
+        if shared:
+            self.write_shared_load(argument, shared)
         for rows in self.demands.get(argument, {}):
+            if rows in shared:
+                continue
             if isinstance(argument.type, TensorType) and rows is None:
                 self.assign((argument, None), f"batch.whole(a{argument.index})", [])
                 continue
@@ -330,6 +310,23 @@ class _BlockWriter:
             load = "batch.targets" if isinstance(rows, Targets) else f"{self.row_name(rows)}.load"
             axis = domain_axis(argument.type)
             self.assign((argument, rows), f"{load}(a{argument.index}, {axis})", [])
+
+    def shared_loads(self, argument: BlockArgument) -> list[NeighborNodes]:
+        """The neighborhoods that one load serves: rows come from the host once, whatever relations reach them. On the
+        host itself taking them from there again costs no more than from a copy."""
+        if self.device == "cpu" or argument.index >= len(self.op.neighbors):
+            return []
+        reached = [rows for rows in self.demands.get(argument, {}) if isinstance(rows, NeighborNodes)]
+        return reached if len(reached) > 1 else []
+
+    def write_shared_load(self, argument: BlockArgument, reached: Sequence[NeighborNodes]) -> None:
+        axis, union = domain_axis(argument.type), UnionNodes(tuple(reached))
+        self.assign((argument, union), f"{self.row_name(union)}.load(a{argument.index}, {axis})", [])
+        loaded = self.name(argument, union)
+        for rows in reached:
+            self.assign(
+                (argument, rows), f"{self.row_name(union)}.select({loaded}, {self.row_name(rows)}, {axis})", [loaded]
+            )
 
     def write_operation(self, operation: Operation, rows: Rows | None) -> None:
         if isinstance(operation, LoadWeightOp):
