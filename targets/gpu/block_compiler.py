@@ -52,7 +52,7 @@ from gnnc.targets.gpu.arena import RowsOf
 from gnnc.targets.gpu.batch import Batch, EdgeSlice, Union
 from gnnc.targets.gpu.block_lines import PLACE, BlockLines, Line
 from gnnc.targets.gpu.block_rows import TARGETS, Edges, NeighborNodes, Rows, Stored, Targets, UnionNodes
-from gnnc.targets.gpu.out_functions import is_elementwise, out_function_of
+from gnnc.targets.gpu.out_functions import may_lie_over, out_function_of
 from gnnc.targets.neighbor_sampling import Sample, sample_of
 from gnnc.targets.torch_functions import constant, dtype_of, filled, function_of
 
@@ -431,8 +431,7 @@ class _BlockWriter:
         if isinstance(operation, LinearOp) and isinstance(operation.input, BlockArgument) and rows == TARGETS:
             factors = [f"batch.factor(a{operation.input.index}, {operands[0]})", *operands[1:]]
         call = f"{self.known('o', function)}({PLACE}0, {', '.join(factors)})"
-        same = [name for name, o in zip(operands, operation.operands, strict=True) if o.type == result.type]
-        over = [name for name in same if name.startswith("v")] if is_elementwise(operation) else []
+        over = [name for v in may_lie_over(operation) if (name := self.name(v, rows)).startswith("v")]
         name = self.new_name((result, rows))
         self.lines.add(Line((name,), call, operands, [self.kind(result)], f"{self.row_name(rows)}.rows", over))
 
