@@ -149,7 +149,7 @@ def lean_traffic(
             continue
         fibre = product.y.shape[0] * min(width * product.y.tile[1], product.y.shape[1]) * 4
         whole = int(tile_bytes(product.y, y_side.bytes_a_nonzero).sum())
-        gathered = np.concatenate([gathered_rows(product, y_side, a, b, architecture) for a, b in groups])
+        gathered = gathered_rows(product, y_side, groups, architecture)
         if fibre <= room and whole <= int(gathered.sum()):
             room -= fibre
             shared += whole
@@ -174,19 +174,23 @@ def sums_by_row(tiles: TileCounts, values: Integers) -> Integers:
     return totals[tiles.starts[1:]] - totals[tiles.starts[:-1]]
 
 
-def gathered_rows(product: Product, side: Side, first: int, last: int, architecture: Architecture) -> Integers:
-    """The bytes of the right side that a task of each block row fetches, for column tiles `first` to `last`: the rows
+def gathered_rows(
+    product: Product, side: Side, groups: list[tuple[int, int]], architecture: Architecture
+) -> Integers:
+    """The bytes of the right side that a task of each block row fetches, group of column tiles after group: the rows
     that a tile of the left names, in bursts, or whole tiles where that is less."""
     x, y = product.x, product.y
-    chosen = (y.columns >= first) & (y.columns < last)
-    held = np.where(chosen, tile_bytes(y, side.bytes_a_nonzero), 0)
-    whole = sums_by_row(y, held)
-    extents = sums_by_row(y, np.where(chosen, tile_extents(y), 0)) * 4
-    heights = np.maximum(1, y.heights)
+    group = np.searchsorted([last for _, last in groups], y.columns, "right")
+    # the bytes of the fibres of a group, and whether there is anything in them
+    whole = np.zeros((len(groups), y.grid[0]), np.int64)
+    np.add.at(whole.reshape(-1), group * y.grid[0] + y.rows, tile_bytes(y, side.bytes_a_nonzero))
     # a row of the fibre: its share of the bytes, in whole bursts
     burst = architecture.burst_bytes
-    row_bytes = -(-whole // heights)
-    row_bytes = np.where(extents > 0, -(-row_bytes // burst) * burst, 0)
+    row_bytes = -(-whole // np.maximum(1, y.heights))
+    row_bytes = -(-row_bytes // burst) * burst
     named = x.distinct if x.distinct is not None else x.widths[x.columns]
-    fetched = np.minimum(whole[x.columns], named * row_bytes[x.columns])
-    return sums_by_row(x, fetched)
+    fetched = [
+        sums_by_row(x, np.minimum(of_group[x.columns], named * row[x.columns]))
+        for of_group, row in zip(whole, row_bytes, strict=True)
+    ]
+    return np.concatenate(fetched)
