@@ -32,10 +32,12 @@ def coordinate_bytes(loads: Loads) -> int:
 
 @dataclass(frozen=True)
 class Side:
-    """How an operand of a product is kept: `on_chip` already, and whether its nonzeros need no number of their own."""
+    """How an operand of a product is kept: `on_chip` already, and whether its nonzeros need no number of their own, but
+    `factor_bytes` of factors that all cores read once a kernel."""
 
     on_chip: bool = False
     places_only: bool = False
+    factor_bytes: int = 0
 
     @property
     def bytes_a_nonzero(self) -> int:
@@ -145,6 +147,8 @@ def lean_traffic(
     for product, (x_side, y_side), (_, y_known) in zip(products, sides, static, strict=True):
         if not x_side.on_chip:
             loads = loads + np.tile(streamed(product, x_side), len(groups))
+            shared += x_side.factor_bytes
+            shared_static += x_side.factor_bytes
         if y_side.on_chip:
             continue
         fibre = product.y.shape[0] * min(width * product.y.tile[1], product.y.shape[1]) * 4

@@ -33,7 +33,7 @@ from gnnc.targets.fpga.pairs import Mapping, Product, TaskSums, sums, tile_bytes
 from gnnc.targets.fpga.plan import KernelPlan, Plan
 from gnnc.targets.fpga.residency import kept_on_chip
 from gnnc.targets.fpga.schedule import Schedule, Tasks, Timeline, run
-from gnnc.targets.fpga.separable import is_separable
+from gnnc.targets.fpga.separable import factors_of
 from gnnc.targets.fpga.values import Numbers, compute
 
 if TYPE_CHECKING:
@@ -249,9 +249,12 @@ class Simulator:
         return self.plan.operands[place].role != "intermediate"
 
     def side(self, place: int) -> Side:
-        adjacency = self.plan.operands[place].role == "adjacency"
-        separable = adjacency and self.numbers.cached(("separable", place), lambda: is_separable(self.matrix(place)))
-        return Side(place in self.on_chip, separable)
+        if self.plan.operands[place].role != "adjacency":
+            return Side(place in self.on_chip)
+        factors = self.numbers.cached(("factors", place), lambda: factors_of(self.matrix(place)))
+        if factors is None or factors.bytes > self.architecture.resident_buffer_bytes:
+            return Side()
+        return Side(places_only=True, factor_bytes=factors.bytes)
 
     # ---- time
 
