@@ -4,8 +4,8 @@
     python -m benchmarks.dynasparse --tables results.jsonl > docs/fpga-results.md
 
 FOLDER holds `node/GRAPH.npz` and `weights/`. Graphs `flickr` and `reddit` are synthetic, of the published sizes times
---scale. Each graph and model is a process of its own, so that none can fail another; outputs are compared before anything
-counts.
+--scale. Each graph and model is a process of its own, so that none can fail another; outputs are compared before
+anything counts.
 """
 
 from __future__ import annotations
@@ -179,8 +179,8 @@ def preprocessing(program: FpgaProgram, graph: gnnc.Graph) -> dict[str, float]:
 
 
 def cpu_seconds(model: torch.nn.Module, graph: gnnc.Graph, repeats: int = 3) -> dict[str, float]:
-    """The fastest of a few runs of PyG and of gnnc's batched executor, turn by turn; PyG only where its messages, one an
-    edge as wide as the widest it sends, are no more than MESSAGE_LIMIT."""
+    """The fastest of a few runs of PyG and of gnnc's batched executor, turn by turn; PyG only where the messages of a
+    layer, one an edge, are no more than MESSAGE_LIMIT."""
     x, edge_index = torch.as_tensor(graph.x), torch.as_tensor(graph.edge_index)
     program = gnnc.compile(model, graph)
 
@@ -233,9 +233,7 @@ def main() -> int:
         return 0
     if arguments.group:
         g = arguments.group
-        for result in run_cases(
-            g["graph"], g["model"], g["orders"], g["levels"], arguments.folder, arguments.scale
-        ):
+        for result in run_cases(g["graph"], g["model"], g["orders"], g["levels"], arguments.folder, arguments.scale):
             print(json.dumps(result), flush=True)
         return 0
     failed = 0

@@ -18,6 +18,7 @@ from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 from xdsl.utils.exceptions import PassFailedException
 
 from gnnc.artifact import Contents, write_artifact
+from gnnc.edge_hash import edge_hash
 from gnnc.errors import GnncError, RunError, UnsupportedModelError
 from gnnc.frontend.inputs import ModelInput
 from gnnc.frontend.lower import LoweredModel, lower_model
@@ -80,6 +81,7 @@ class FpgaProgram(Program):
         architecture: Architecture,
         graph: AnyGraph | None = None,
         model: torch.nn.Module | None = None,
+        edge_hash: str | None = None,
     ):
         self.module = module
         self.weights = weights
@@ -90,6 +92,7 @@ class FpgaProgram(Program):
         self.graph = graph
         self.model = model
         self.reference = None
+        self.edge_hash = edge_hash
         self.plan = read_plan(module)
 
     def run(self, *_: Any, **__: Any) -> NoReturn:
@@ -117,7 +120,7 @@ class FpgaProgram(Program):
         Raises RunError if it is another graph.
         """
         used = self.graph_for(graph)
-        self.check_nodes(used)
+        self.check_graph(used)
         setting = setting or Setting()
         method = self.fastest_order(used, setting) if reorder == "auto" else reorder
         simulation, outputs = self.simulate_once(used, setting, method, count_spmm=True)
@@ -143,11 +146,22 @@ class FpgaProgram(Program):
             raise RunError("the program is for graphs with one type of nodes and edges: give such a graph")
         return used
 
-    def check_nodes(self, graph: Graph) -> None:
+    def check_graph(self, graph: Graph) -> None:
+        """The stream holds the graph's edges, so it must be the one that was compiled; features may be others. Raises
+        RunError."""
         if graph.num_nodes != self.plan.nodes:
             raise RunError(
                 f"the stream is of a graph of {self.plan.nodes} nodes, this one has {graph.num_nodes}: compile again"
             )
+        if graph is not self.graph and self.hash_of_edges(graph) != self.known_edge_hash():
+            raise RunError("the stream is of a graph with other edges or values on them: compile again for this one")
+
+    def known_edge_hash(self) -> str:
+        """The hash of the edges that the program was compiled for."""
+        return self.edge_hash or self.hash_of_edges(self.graph_for(None))
+
+    def hash_of_edges(self, graph: Graph) -> str:
+        return edge_hash(graph.num_nodes, self.inputs, self.given(graph)[1])
 
     def edges_of(self, graph: Graph) -> tuple[Any, Any]:
         """Sources and targets."""
@@ -220,6 +234,7 @@ class FpgaProgram(Program):
                 "fpga",
                 self.reference_module,
                 self.architecture.text,
+                self.hash_of_edges(graph),
                 lambda file: self.write_stream(file, graph),
             ),
             path,

@@ -16,7 +16,7 @@ import numpy as np
 
 from gnnc.targets.fpga.architecture import Architecture
 from gnnc.targets.fpga.matrices import Integers, TileCounts
-from gnnc.targets.fpga.pairs import Product, TaskSums, tile_bytes, tile_extents
+from gnnc.targets.fpga.pairs import Product, TaskSums, tile_bytes
 
 Loads: TypeAlias = Literal["literal", "resident", "lean"]
 LOADS: tuple[Loads, ...] = ("literal", "resident", "lean")
@@ -178,9 +178,7 @@ def sums_by_row(tiles: TileCounts, values: Integers) -> Integers:
     return totals[tiles.starts[1:]] - totals[tiles.starts[:-1]]
 
 
-def gathered_rows(
-    product: Product, side: Side, groups: list[tuple[int, int]], architecture: Architecture
-) -> Integers:
+def gathered_rows(product: Product, side: Side, groups: list[tuple[int, int]], architecture: Architecture) -> Integers:
     """The bytes of the right side that a task of each block row fetches, group of column tiles after group: the rows
     that a tile of the left names, in bursts, or whole tiles where that is less."""
     x, y = product.x, product.y

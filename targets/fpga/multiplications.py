@@ -66,7 +66,8 @@ def row_counts(matrix: Matrix, width: int) -> TileCounts:
     ones = np.ones(matrix.nnz, np.int64)
     blocks = csr_array((ones, matrix.indices // width, matrix.indptr.copy()), shape=(rows, -(-columns // width)))
     blocks.sum_duplicates()
-    return TileCounts((rows, columns), (1, width), np.asarray(blocks.indptr, np.int64), blocks.indices, blocks.data)
+    starts, places, counts = (np.asarray(a, np.int64) for a in (blocks.indptr, blocks.indices, blocks.data))
+    return TileCounts((rows, columns), (1, width), starts, places, counts)
 
 
 def parents(tiles: TileCounts, rows: Integers, columns: Integers) -> Integers:
