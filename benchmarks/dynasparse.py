@@ -45,6 +45,7 @@ MODELS: dict[str, Callable[[int, int, int], torch.nn.Module]] = {
     "sgc": lambda f, h, c: SGConv(f, c, K=2),
 }
 REORDER_LIMIT = 1_000_000  # edges of a graph whose nodes are tried in all orders
+SEARCH_LIMIT = 20_000_000  # edges of a graph whose tiles of all sizes are tried
 MESSAGE_LIMIT = 4 << 30  # bytes of the messages that PyG keeps, one an edge
 
 
@@ -130,8 +131,10 @@ def run_case(program: FpgaProgram, graph: gnnc.Graph, sizes: tuple[int, int], re
 
 
 def our_choice(program: FpgaProgram, graph: gnnc.Graph) -> tuple[tuple[int, int], Reordering]:
-    """The partition sizes that a search finds for lean loads, and the fastest order of the nodes where all can be
+    """The partition sizes that a search finds for lean loads, those of Algorithm 9 where it would take too long, and the fastest order of the nodes where all can be
     tried. Pruned weights run with what is found for those as trained."""
+    if graph.num_edges > SEARCH_LIMIT:
+        return (program.plan.n1, program.plan.n2), "none"
     sizes = best_partition(program.numbers(graph), program.plan, program.architecture)
     if graph.num_edges > REORDER_LIMIT:
         return sizes, "none"

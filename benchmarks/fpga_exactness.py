@@ -30,6 +30,11 @@ from gnnc.targets.fpga.simulator import Setting, simulate
 
 GRAPHS = ("cora", "citeseer", "pubmed", "nell")
 LIMIT = 1e-4
+HEAD = """## Outputs against the eager model
+
+Every model, real graph, order of products, mapping, loads and schedule. The error is the largest difference over the
+largest output; NELL is compared on nodes whose eager graph fits the machine.
+"""
 SEEDS, MOST_NODES = 256, 6000  # of NELL
 
 
@@ -77,6 +82,7 @@ def main() -> int:
         runs, nodes, error = largest_error(name, kind, arguments.folder)
         rows.append((name, kind, runs, f"{nodes:,}", f"{error:.1e}"))
         print(*rows[-1], "" if error <= LIMIT else "TOO LARGE", file=sys.stderr, flush=True)
+    print(HEAD)
     print(table(["graph", "model", "runs", "nodes compared", "largest error"], rows))
     return 1 if any(float(str(row[-1])) > LIMIT for row in rows) else 0
 

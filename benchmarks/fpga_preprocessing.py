@@ -1,6 +1,6 @@
 """How long it takes, and how much memory, to make the task stream of a GCN for a graph of the size of Reddit.
 
-    python -m benchmarks.fpga_preprocessing [--scale 1.0] [--folder DIR]
+    python -m benchmarks.fpga_preprocessing [--scale 1.0] [--folder DIR] > preprocessing.md
 
 The graph is synthetic, with Reddit's nodes, edges and features. It lies in files, as CSR sorted by target, that the
 measured process maps into memory; making it is not measured. What is measured is a process of its own on one thread,
@@ -124,10 +124,12 @@ def measure(folder: Path) -> None:
     write_stream(file, plan, program.architecture, files)
     seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
     edges = len(files.mapped("columns"))
+    print("## Preprocessing of the full Reddit shape\n")
     print(
-        f"{nodes:,} nodes, {edges:,} edges, N1 {plan.n1}, N2 {plan.n2}: {cpu:.1f} s of one processor, "
-        f"{seconds:.1f} s by the clock, stream {file.stat().st_size / 1e9:.2f} GB, peak memory {peak():.2f} GiB, {before:.2f} GiB "
-        "of it before"
+        f"From CSR files to a stream on disk, one thread: {nodes:,} nodes, {edges:,} edges, N1 {plan.n1}, N2 {plan.n2};"
+        f"\n{cpu:.1f} s of one processor, {seconds:.1f} s by the clock (other programs ran beside), stream "
+        f"{file.stat().st_size / 1e9:.2f} GB,\npeak memory {peak():.2f} GiB, mapped files counted, {before:.2f} GiB "
+        "of it before."
     )
 
 
