@@ -131,8 +131,8 @@ def run_case(program: FpgaProgram, graph: gnnc.Graph, sizes: tuple[int, int], re
 
 
 def our_choice(program: FpgaProgram, graph: gnnc.Graph) -> tuple[tuple[int, int], Reordering]:
-    """The partition sizes that a search finds for lean loads, those of Algorithm 9 where it would take too long, and the fastest order of the nodes where all can be
-    tried. Pruned weights run with what is found for those as trained."""
+    """The partition sizes that a search finds for lean loads, those of Algorithm 9 where it would take too long, and
+    the fastest order of the nodes where all can be tried. Pruned weights run with what is found for trained ones."""
     if graph.num_edges > SEARCH_LIMIT:
         return (program.plan.n1, program.plan.n2), "none"
     sizes = best_partition(program.numbers(graph), program.plan, program.architecture)

@@ -73,9 +73,9 @@ python -m benchmarks.fpga_preprocessing > preprocessing.md
 
 Flickr and Reddit are synthetic, with the published counts and planted communities. Reddit is simulated at a twentieth
 of its nodes with its mean degree, which makes its adjacency twenty times as dense: at full size the tiles of N1 = 16,
-which the search tries, are about as many as its 115 million edges, and the messages of a layer of PyG take 59 GB and
-more. GraphSAGE has 64 hidden features on the small graphs, as its trained weights have; NELL, Flickr and Reddit have 128
-and random weights. Pruning sets the smallest numbers of each weight to zero; the models are not trained again.
+which the search tries, are about as many as its 115 million edges, and the messages of a layer of PyG take 59 GB.
+GraphSAGE has 64 hidden features on the small graphs, as its trained weights have; NELL, Flickr and Reddit have 128 and
+random weights. Pruning sets the smallest numbers of each weight to zero; the models are not trained again.
 
 `literal` is the paper's algorithms as they read, with partition sizes by its Algorithm 9; `resident` keeps operands of
 up to 1 MiB on chip; `lean` is with the same sizes; `ours` is lean loads with the partition sizes of a search and, but
@@ -262,8 +262,8 @@ def machine_table(results: Sequence[Result]) -> str:
         )
     head = ["graph", "model", "order", "stream, s", "stream, MB", "PCIe, ms", "ours, ms", "PyG on this CPU, ms"]
     text = (
-        "CPU times are of a shared two-core machine: orders of magnitude. NELL's features don't fit it when dense, nor\n"
-        "do PyG's messages on Reddit but for GCN. `simulation` is one run with literal loads, from the graph on.\n\n"
+        "CPU times are of a shared two-core machine: orders of magnitude. NELL's features don't fit it if dense,\n"
+        "nor do PyG's messages on Reddit but for GCN. `simulation` is one run with literal loads, from the graph on.\n\n"
     )
     return text + table([*head, "gnnc's executor, ms", "simulation, s"], rows)
 

@@ -9,6 +9,7 @@ import pytest
 from fpga_programs import numbers_of, small_program, trained_program
 from scipy.sparse import csr_array
 
+from gnnc.fpga_program import compile_for_fpga
 from gnnc.passes.analysis.partition import KernelShape, Limits, algorithm_9, algorithm_9_exact, tasks_of
 from gnnc.targets.fpga import separable
 from gnnc.targets.fpga.residency import kept_on_chip
@@ -23,6 +24,16 @@ def test_searched_sizes_are_no_slower_than_algorithm_9() -> None:
     searched = program.plan.repartitioned(*best_partition(numbers, program.plan, program.architecture))
     ours = simulate(numbers, searched, program.architecture, setting).cycles
     assert ours <= simulate(numbers, program.plan, program.architecture, setting).cycles
+
+
+def test_auto_never_loses_to_the_papers_setting() -> None:
+    program = small_program("gcn")
+    model, graph = program.model, program.graph_for(None)
+    assert model is not None
+    ours = compile_for_fpga(model, graph, partition="search")
+    paper = [compile_for_fpga(model, graph, order=order).simulate() for order in ("AH_W", "A_HW")]
+    best = ours.simulate(setting=Setting(loads="lean"), reorder="auto").simulation.cycles
+    assert best <= min(run.simulation.cycles for run in paper)
 
 
 def test_lean_loads_take_fewer_bytes() -> None:
