@@ -262,8 +262,8 @@ def machine_table(results: Sequence[Result]) -> str:
         )
     head = ["graph", "model", "order", "stream, s", "stream, MB", "PCIe, ms", "ours, ms", "PyG on this CPU, ms"]
     text = (
-        "CPU times are of a shared two-core machine: orders of magnitude. NELL's features don't fit it if dense,\n"
-        "nor do PyG's messages on Reddit but for GCN. `simulation` is one run with literal loads, from the graph on.\n\n"
+        "CPU times are of a shared two-core machine: orders of magnitude. NELL's features don't fit it when dense,\n"
+        "nor do PyG's messages on Reddit but for GCN. `simulation` is a run with literal loads, from the graph on.\n\n"
     )
     return text + table([*head, "gnnc's executor, ms", "simulation, s"], rows)
 
