@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gnnc.targets.fpga.architecture import Architecture
-from gnnc.targets.fpga.matrices import Integers, TileCounts
+from gnnc.targets.fpga.matrices import Integers
 from gnnc.targets.fpga.pairs import Product, TaskSums, tile_bytes
 
 Loads: TypeAlias = Literal["literal", "resident", "lean"]
@@ -169,13 +169,7 @@ def streamed(product: Product, side: Side) -> Integers:
     """The bytes of the left side's tiles in each block row, those whose partners are all empty left out."""
     partners = np.diff(product.y.starts)[product.x.columns] > 0
     weights = tile_bytes(product.x, side.bytes_a_nonzero) * partners
-    return sums_by_row(product.x, weights)
-
-
-def sums_by_row(tiles: TileCounts, values: Integers) -> Integers:
-    """Sums over the tiles of each block row."""
-    totals = np.concatenate([[0], np.cumsum(values)])
-    return totals[tiles.starts[1:]] - totals[tiles.starts[:-1]]
+    return product.x.by_row(weights)
 
 
 def gathered_rows(product: Product, side: Side, groups: list[tuple[int, int]], architecture: Architecture) -> Integers:
@@ -192,7 +186,7 @@ def gathered_rows(product: Product, side: Side, groups: list[tuple[int, int]], a
     row_bytes = -(-row_bytes // burst) * burst
     named = x.distinct if x.distinct is not None else x.widths[x.columns]
     fetched = [
-        sums_by_row(x, np.minimum(of_group[x.columns], named * row[x.columns]))
+        x.by_row(np.minimum(of_group[x.columns], named * row[x.columns]))
         for of_group, row in zip(whole, row_bytes, strict=True)
     ]
     return np.concatenate(fetched)

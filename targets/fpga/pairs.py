@@ -167,14 +167,30 @@ class TaskSums:
         return -(-self.numerators // self.denominator)
 
 
-def static_cycles(products: list[Product], mapping: Mapping, kind: Kind, p: int) -> Fraction:
-    """The compute cycles of a static mapping that skips no empty pair: it looks at zeros of its dense side, too."""
-    total = 0
+def unskipped_sums(
+    products: list[Product], mapping: Literal["s1", "s2"], kind: Kind, p: int, coordinate_bytes: int
+) -> TaskSums:
+    """The sums of a static mapping that skips no empty pair: it fetches what an empty tile meets and, but for the
+    nonzeros of X in SpDMM, multiplies zeros."""
+    scale = lcm(*inner_sizes(products))
+    result = TaskSums.zeros((products[0].x.grid[0], products[0].y.grid[1]), p * p * scale)
+    check_range(products, p, scale)
+    mode, pairs = STATIC[mapping, kind], 0
     for product in products:
-        rows, inner, columns = (*product.x.shape, product.y.shape[1])
-        gemm = STATIC[mapping, kind] is Primitive.GEMM
-        total += rows * inner * columns if gemm else 2 * product.x.total * columns
-    return Fraction(total, p * p)
+        x, y = product.x, product.y
+        x_sparse, y_sparse = stored_sparse(x, coordinate_bytes), stored_sparse(y, coordinate_bytes)
+        x_numbers = np.where(x_sparse, x.nonzeros, 0) if mode is Primitive.GEMM else tile_extents(x) * ~x_sparse
+        rows = x.heights * x.shape[1] if mode is Primitive.GEMM else 2 * x.by_row(x.nonzeros)
+        result.numerators += np.outer(rows, y.widths) * scale
+        result.padded += np.outer(rows, -(-y.widths // p) * p) * scale
+        result.pairs += product.inner
+        result.converted_x += x.by_row(x_numbers)[:, None]
+        result.converted_y += y.by_column(np.where(y_sparse, y.nonzeros, 0))
+        result.loaded_x += x.by_row(tile_bytes(x, coordinate_bytes))[:, None]
+        result.loaded_y += y.by_column(tile_bytes(y, coordinate_bytes))
+        pairs += result.pairs.size * product.inner
+    result.chosen = {mode: pairs}
+    return result
 
 
 def inner_sizes(products: list[Product]) -> set[int]:

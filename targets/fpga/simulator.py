@@ -29,7 +29,7 @@ from gnnc.targets.fpga.loads import (
 )
 from gnnc.targets.fpga.matrices import Integers, Matrix, TileCounts, tile_counts
 from gnnc.targets.fpga.multiplications import Multiplications, spmm_multiplications
-from gnnc.targets.fpga.pairs import Mapping, Product, TaskSums, sums, tile_bytes
+from gnnc.targets.fpga.pairs import Mapping, Product, TaskSums, sums, tile_bytes, unskipped_sums
 from gnnc.targets.fpga.plan import KernelPlan, Plan
 from gnnc.targets.fpga.residency import kept_on_chip
 from gnnc.targets.fpga.schedule import Schedule, Tasks, Timeline, run
@@ -44,11 +44,13 @@ UNCALIBRATED = "uncalibrated: no RTL, no board"
 
 @dataclass(frozen=True)
 class Setting:
-    """What a run does: which primitive each pair gets, what tasks load, in which order tasks go to cores."""
+    """What a run does: which primitive each pair gets, what tasks load, in which order tasks go to cores, and whether
+    pairs with an empty tile are skipped, which a static mapping may leave."""
 
     mapping: Mapping = "dynamic"
     loads: Loads = "literal"
     schedule: Schedule = "dynamic"
+    skip_empty: bool = True
 
 
 @dataclass
@@ -195,7 +197,11 @@ class Simulator:
     def run_kernel(self, kernel: KernelPlan) -> None:
         products = self.products(kernel)
         bytes_a_nonzero = coordinate_bytes(self.setting.loads)
-        totals = sums(products, self.setting.mapping, kernel.kind, self.architecture.p_sys, bytes_a_nonzero)
+        mapping, p = self.setting.mapping, self.architecture.p_sys
+        if mapping in ("s1", "s2") and not self.setting.skip_empty:
+            totals = unskipped_sums(products, mapping, kernel.kind, p, bytes_a_nonzero)
+        else:
+            totals = sums(products, mapping, kernel.kind, p, bytes_a_nonzero)
         for place in {p for pair in kernel.products for p in pair} | set(kernel.addends) | set(kernel.residuals):
             self.matrix(place)
         for place in (kernel.scale, kernel.bias):

@@ -16,7 +16,7 @@ from gnnc.passes.analysis.primitives import Primitive, TilePair
 from gnnc.targets.fpga.literal import execute, tile_of
 from gnnc.targets.fpga.matrices import Matrix, TileCounts, tile_counts
 from gnnc.targets.fpga.multiplications import spmm_multiplications
-from gnnc.targets.fpga.pairs import Product, sums
+from gnnc.targets.fpga.pairs import Product, sums, unskipped_sums
 
 P = 8
 
@@ -123,6 +123,34 @@ def test_padded_widths(given: tuple[Matrix, Matrix, int, int, int]) -> None:
     padded = sums([Product(tile_counts(x, m, n), tile_counts(dense, n, P))], "dynamic", "update", P, 8).padded_cycles
     full = sums([Product(tile_counts(x, m, n), tile_counts(wide, n, P))], "dynamic", "update", P, 8)
     assert padded == full.compute_cycles == full.padded_cycles
+
+
+@settings(max_examples=60)
+@given(matrices(), st.sampled_from(["aggregate", "update"]), st.sampled_from(["s1", "s2"]))
+def test_sums_that_skip_nothing(given: tuple[Matrix, Matrix, int, int, int], kind: str, mapping: str) -> None:
+    """Pair by pair, with the formulas of the mode and with an empty tile for one that has no numbers."""
+    x, y, m, n, d = given
+    product = Product(tile_counts(x, m, n), tile_counts(y, n, d))
+    totals = unskipped_sums([product], mapping, kind, P, 8)  # pyright: ignore[reportArgumentType]  # of the literals
+    skipping = sums([product], mapping, kind, P, 8)  # pyright: ignore[reportArgumentType]  # of the literals
+    gemm = (mapping, kind) == ("s1", "update")
+    for i, j in itertools.product(*(range(side) for side in totals.numerators.shape)):
+        expected, loaded = Fraction(0), [0, 0]
+        for t in range(product.inner):
+            height, inner, width = int(product.x.heights[i]), int(product.x.widths[t]), int(product.y.widths[j])
+            nonzeros = count(product.x, i, t), count(product.y, t, j)
+            expected += Fraction(height * inner * width if gemm else 2 * nonzeros[0] * width, P * P)
+            extents = height * inner, inner * width
+            for side in (0, 1):
+                loaded[side] += min(8 * nonzeros[side], 4 * extents[side])
+        assert Fraction(int(totals.numerators[i, j]), totals.denominator) == expected
+        assert [totals.loaded_x[i, j], totals.loaded_y[i, j]] == loaded
+    for name in ("numerators", "padded", "pairs", "converted_x", "converted_y", "loaded_x", "loaded_y"):
+        assert (getattr(totals, name) >= getattr(skipping, name)).all()
+        if product.x.starts[-1] == product.x.grid[0] * product.x.grid[1] and len(product.y.columns) == (
+            product.y.grid[0] * product.y.grid[1]
+        ):
+            assert (getattr(totals, name) == getattr(skipping, name)).all()
 
 
 def test_dense_operands_and_sparse_adjacency_make_s1_optimal() -> None:
