@@ -118,7 +118,7 @@ def load_fpga(contents: Contents, path: str | PathLike[str]) -> Program:
     from gnnc.fpga_program import FpgaProgram
     from gnnc.targets.fpga.architecture import ArchitectureError, parse_architecture
 
-    if contents.reference_module is None or contents.architecture is None:
+    if contents.reference_module is None or contents.architecture is None or contents.edge_hash is None:
         raise ArtifactError(f"{path} is for the FPGA target and incomplete: compile again")
     try:
         architecture = parse_architecture(contents.architecture, Path(path) / "architecture.toml")
@@ -131,6 +131,7 @@ def load_fpga(contents: Contents, path: str | PathLike[str]) -> Program:
         contents.outputs,
         reference_module=contents.reference_module,
         architecture=architecture,
+        edge_hash=contents.edge_hash,
     )
 
 

@@ -56,7 +56,7 @@ REFERENCE_MODULE, ARCHITECTURE, STREAM = "reference.mlir", "architecture.toml", 
 class Contents:
     """What an artifact holds: a program's module, its weights by symbol, its inputs, the structure of its outputs, and
     reference rows if there are any. For the target fpga also the module before it became kernels, to compare with, the
-    architecture file, and what writes the task stream to a file."""
+    architecture file, a hash of the edges of its graph, and what writes the task stream to a file."""
 
     module: ModuleOp
     weights: Mapping[str, torch.Tensor]
@@ -66,6 +66,7 @@ class Contents:
     target: str = "gpu"
     reference_module: ModuleOp | None = None
     architecture: str | None = None
+    edge_hash: str | None = None
     stream: Callable[[Path], None] | None = None
 
 
@@ -121,6 +122,7 @@ def write_files(contents: Contents, folder: Path) -> None:
         "target": contents.target,
         "inputs": [input_record(i) for i in contents.inputs],
         "outputs": contents.outputs,
+        **({} if contents.edge_hash is None else {"edge_hash": contents.edge_hash}),
         "files": {name: file_hash(folder / name) for name in files},
     }
     (folder / MANIFEST).write_bytes(sealed(manifest))
@@ -168,7 +170,8 @@ def read_artifact(path: str | os.PathLike[str]) -> Contents:
         known = ARCHITECTURE in manifest["files"]
         architecture = (folder / ARCHITECTURE).read_text(encoding="utf-8") if known else None
         target = str(manifest["target"])
-        return Contents(module, weights, inputs, manifest["outputs"], reference, target, before, architecture)
+        edges = manifest.get("edge_hash")
+        return Contents(module, weights, inputs, manifest["outputs"], reference, target, before, architecture, edges)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ArtifactError(f"{folder} holds no program that gnnc wrote ({error}): compile again") from None
 
