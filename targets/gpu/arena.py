@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import mmap
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -63,6 +64,12 @@ class Arena:
             buffer = self.used.pop(array.data_ptr(), None) if isinstance(array, torch.Tensor) else None
             if buffer is not None:
                 self.free.append(buffer)
+
+
+def fresh(shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
+    """An array of its own, numbers side by side and undefined."""
+    size = math.prod(shape) * dtype.itemsize
+    return new_buffer(size).view(dtype).view(*shape) if size > HUGE else torch.empty(*shape, dtype=dtype)
 
 
 def new_buffer(size: int) -> torch.Tensor:

@@ -92,6 +92,8 @@ class CompiledBlock:
     """Whether no node may be left out, whichever rows are asked for: there are results on edges or of all rows."""
     is_local: bool
     """Whether batches cost the same in any size: nothing is computed for neighbors, and no rows are reduced."""
+    keeps_rows: bool
+    """Whether there are rows between its operations, which should stay in the cache; kernels alone run on all rows."""
     neighbor_demands: tuple[NeighborDemand, ...]
     run: BlockFunction
     source: str
@@ -180,8 +182,8 @@ class _BlockWriter:
         exec(compile(source, f"<conv_block layer {self.op.layer_index}>", "exec"), self.namespace)
         needs_all = any(rows != TARGETS for rows in self.outputs.values())
         demands, run = self.neighbor_demands(), self.namespace["block"]
-        outputs, is_local = tuple(self.outputs), self.is_local()
-        return CompiledBlock(self.node_set, outputs, needs_all, is_local, demands, run, source)
+        outputs, is_local, keeps_rows = tuple(self.outputs), self.is_local(), "arena.empty(" in source
+        return CompiledBlock(self.node_set, outputs, needs_all, is_local, keeps_rows, demands, run, source)
 
     def is_local(self) -> bool:
         computed_for_neighbors = any(isinstance(rows, NeighborNodes) for rows in self.row_names)

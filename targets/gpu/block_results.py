@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 from gnnc.dialects.gnn import ConvBlockOp, DomainAttr, EdgeSetType, GlobalReduceOp, Reduction, YieldOp
 from gnnc.dialects.gnn.attributes import domain_axis, domain_of, row_shape
 from gnnc.targets.edge_sets import EdgeSet
-from gnnc.targets.gpu.arena import Arena, RowsOf
+from gnnc.targets.gpu.arena import Arena, RowsOf, fresh
 from gnnc.targets.gpu.batch import Batch, EdgeSlice
 from gnnc.targets.torch_functions import dtype_of, shape_with
 
@@ -55,7 +55,7 @@ class BlockResults:
         if domain is None:
             return None
         if output in self.returned or domain_axis(output.type) != 0:
-            return torch.empty(shape_with(output.type, self.row_count(domain)), dtype=dtype_of(output.type))
+            return fresh(shape_with(output.type, self.row_count(domain)), dtype_of(output.type))
         return self.arena.empty(RowsOf(row_shape(output.type), dtype_of(output.type)), self.row_count(domain))
 
     def places(self, outputs: Sequence[int], batch: Batch, arena: Arena) -> list[torch.Tensor | None]:

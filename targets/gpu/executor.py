@@ -185,12 +185,13 @@ class BatchedExecutor:
         for compiled in functions:
             nodes = targets.get((op, compiled.node_set), range(counts[compiled.node_set]))
             size = how.batch_size or default_batch_size(op, operands, counts[compiled.node_set])
-            size = min(size, CACHE_ROWS) if compiled.is_local else size
+            in_cache = compiled.is_local and compiled.keeps_rows
+            size = min(size, CACHE_ROWS) if in_cache else size
             parts = [nodes[start : start + size] for start in range(0, len(nodes), size)]
             batches = [Batch(part, how.device, how.sparse) for part in parts]
             work = partial(run_batch, compiled, operands, results)
             done = partial(advance, 1 / len(functions) / max(1, len(batches)))
-            self.workers.run(work, batches, how.threads, share=compiled.is_local, done=done)
+            self.workers.run(work, batches, how.threads, share=in_cache, done=done)
         return results.finished()
 
     def run_between_blocks(self, op: Operation, values: dict[SSAValue, Any]) -> None:
