@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from gnnc.artifact import Contents, read_artifact
@@ -21,8 +22,9 @@ from gnnc.frontend.wrappers import check_initialised, unwrapped
 from gnnc.graph import Graph, graph_of
 from gnnc.materialize import materialize_weights
 from gnnc.passes.analysis.cost_model import CostKind
-from gnnc.passes.pipeline import block_pipeline
+from gnnc.passes.pipeline import block_pipeline, choosing_pipeline
 from gnnc.program import Program
+from gnnc.statistics import write_statistics
 
 if TYPE_CHECKING:
     from gnnc.graph import AnyGraph, GraphLike
@@ -81,8 +83,10 @@ def compile(
     with evaluation_mode(model):
         lowered = lower_model(model, graph, node_weights)
     mean_degree = -(-graph.num_edges // max(1, graph.num_nodes))
-    run_passes(lowered.module, cost, loads=max(1, mean_degree))
+    run_passes(lowered.module, block_pipeline(cost=cost, loads=max(1, mean_degree)))
     weights = materialize_weights(lowered.module, lowered.weights)
+    write_statistics(lowered.module, graph, weights)
+    run_passes(lowered.module, choosing_pipeline())
     program = Program(lowered.module, weights, lowered.inputs, lowered.outputs, graph=graph, model=model)
     if keep_reference:
         program.keep_reference(keep_reference)
@@ -135,9 +139,9 @@ def load_fpga(contents: Contents, path: str | PathLike[str]) -> Program:
     )
 
 
-def run_passes(module: ModuleOp, cost: CostKind, loads: int) -> None:
+def run_passes(module: ModuleOp, passes: Sequence[ModulePass]) -> None:
     context = Context()
-    for module_pass in block_pipeline(cost=cost, loads=loads):
+    for module_pass in passes:
         module_pass.apply(context, module)
     module.verify()
 

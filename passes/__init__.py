@@ -19,6 +19,7 @@ PASSES = {
     "convert-gnn-to-loops": "ConvertGnnToLoops",
     "convert-kernel-to-task": "ConvertKernelToTask",
     "gnn-accumulate-linear": "GnnAccumulateLinear",
+    "gnn-annotate-density": "GnnAnnotateDensity",
     "gnn-fold-weights": "GnnFoldWeights",
     "gnn-fuse-conv": "GnnFuseConv",
     "gnn-index-convs": "GnnIndexConvs",

@@ -72,3 +72,10 @@ def fusing_pipeline() -> Sequence[ModulePass]:
     from gnnc.passes.gnn_sink_convs import GnnSinkConvs
 
     return (GnnFuseConv(), GnnAccumulateLinear(), GnnSinkConvs())
+
+
+def choosing_pipeline() -> Sequence[ModulePass]:
+    """At the level `blocks`, from the statistics of the graph: how products are computed."""
+    from gnnc.passes.gnn_annotate_density import GnnAnnotateDensity
+
+    return (GnnAnnotateDensity(),)

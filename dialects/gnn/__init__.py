@@ -20,7 +20,16 @@ from gnnc.dialects.gnn.aggregations import (
     RecurrentCellAttr,
 )
 from gnnc.dialects.gnn.aten_calls import RowwiseOp, WholeGraphOp
-from gnnc.dialects.gnn.attributes import DomainAttr, EdgeSetType, End, EndAttr, Reduction, ReductionAttr, SampleAttr
+from gnnc.dialects.gnn.attributes import (
+    DensityAttr,
+    DomainAttr,
+    EdgeSetType,
+    End,
+    EndAttr,
+    Reduction,
+    ReductionAttr,
+    SampleAttr,
+)
 from gnnc.dialects.gnn.blocks import ConvBlockOp, YieldOp
 from gnnc.dialects.gnn.edge_sets import (
     EdgeSetOp,
@@ -77,6 +86,7 @@ __all__ = [
     "ConvBlockOp",
     "ConvOperation",
     "CountOp",
+    "DensityAttr",
     "DivOp",
     "DomainAttr",
     "EdgeSetOp",
@@ -169,5 +179,15 @@ GNN = Dialect(
         YieldOp,
         FusedConvOp,
     ],
-    [DomainAttr, EdgeSetType, EndAttr, ReductionAttr, SampleAttr, InterpolationAttr, RecurrentCellAttr, OperandAttr],
+    [
+        DomainAttr,
+        EdgeSetType,
+        EndAttr,
+        ReductionAttr,
+        SampleAttr,
+        DensityAttr,
+        InterpolationAttr,
+        RecurrentCellAttr,
+        OperandAttr,
+    ],
 )

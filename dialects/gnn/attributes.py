@@ -9,6 +9,7 @@ that runs over that set:
 """
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr, NoneAttr, StringAttr, TensorType
@@ -21,6 +22,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 DOMAIN_KINDS = ("nodes", "edges")
+UNKNOWN = -1
 
 
 def parse_name(parser: AttrParser) -> str:
@@ -185,6 +187,46 @@ class SampleAttr(ParametrizedAttribute):
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_string(f"fanout {self.fanout.data} seed {self.seed.data}")
+
+
+@irdl_attr_definition
+class DensityAttr(ParametrizedAttribute):
+    """The density of an operand of a matrix product: nonzeros over numbers, `<49216/3880564>`, or `<?>` until run time.
+    Of features too large to be counted, both are those of some rows.
+    """
+
+    name = "gnn.density"
+
+    nonzeros: IntAttr
+    extent: IntAttr
+
+    def __init__(self, nonzeros: int | IntAttr = UNKNOWN, extent: int | IntAttr = UNKNOWN):
+        super().__init__(*(IntAttr(n) if isinstance(n, int) else n for n in (nonzeros, extent)))
+
+    @property
+    def value(self) -> Fraction | None:
+        """The density between 0 and 1, or None until run time; an operand without numbers has density 0."""
+        if self.extent.data == UNKNOWN:
+            return None
+        return Fraction(self.nonzeros.data, max(1, self.extent.data))
+
+    def verify(self) -> None:
+        if not (self.nonzeros.data == self.extent.data == UNKNOWN or 0 <= self.nonzeros.data <= self.extent.data):
+            raise VerifyException(f"{self.nonzeros.data} of {self.extent.data} numbers can't be nonzero")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            if parser.parse_optional_punctuation("?") is not None:
+                return (IntAttr(UNKNOWN), IntAttr(UNKNOWN))
+            nonzeros = parser.parse_integer(allow_boolean=False, allow_negative=False)
+            parser.parse_characters("/")
+            return (IntAttr(nonzeros), IntAttr(parser.parse_integer(allow_boolean=False, allow_negative=False)))
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            unknown = self.extent.data == UNKNOWN
+            printer.print_string("?" if unknown else f"{self.nonzeros.data}/{self.extent.data}")
 
 
 AnyTensor = TensorType[Attribute]

@@ -5,7 +5,7 @@
 
 // -----
 
-"test.op"() {a = #kernel.density<5/4>} : () -> ()
+"test.op"() {a = #gnn.density<5/4>} : () -> ()
 // CHECK: 5 of 4 numbers can't be nonzero
 
 // -----
