@@ -25,6 +25,7 @@ from gnnc.passes.analysis.cost_model import CostKind
 from gnnc.passes.pipeline import block_pipeline, choosing_pipeline
 from gnnc.program import Program
 from gnnc.statistics import write_statistics
+from gnnc.targets.gpu.calibration import known_prices
 
 if TYPE_CHECKING:
     from gnnc.graph import AnyGraph, GraphLike
@@ -86,7 +87,7 @@ def compile(
     run_passes(lowered.module, block_pipeline(cost=cost, loads=max(1, mean_degree)))
     weights = materialize_weights(lowered.module, lowered.weights)
     write_statistics(lowered.module, graph, weights)
-    run_passes(lowered.module, choosing_pipeline())
+    run_passes(lowered.module, choosing_pipeline(known_prices(torch.get_num_threads())))
     program = Program(lowered.module, weights, lowered.inputs, lowered.outputs, graph=graph, model=model)
     if keep_reference:
         program.keep_reference(keep_reference)

@@ -24,7 +24,7 @@ from gnnc.outputs import OutputStructure, output_names, rebuild
 from gnnc.sampling import fan_outs, sampled_module
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.fused_executor import executor_with_kernels
-from gnnc.targets.gpu.sparse_rows import SparseRows, sparse_features
+from gnnc.targets.gpu.sparse_rows import SparseRows, crossovers_of, sparse_features
 from gnnc.tensors import as_tensor
 from gnnc.verification import DEFAULT_TOLERANCE, Reference, Verification, compare, hash_of
 
@@ -275,7 +275,7 @@ class Program:
         with the arrays that they were made from, so that no other array can have their address."""
         if self._features is None or self._features[0] is not graph:
             features = {i.key: tensors[i.key] for i in self.inputs if i.is_feature}
-            self._features = (graph, features, sparse_features(features))
+            self._features = (graph, features, sparse_features(features, crossovers_of(self.module)))
         return self._features[2]
 
     def input_tensors(self, given: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, torch.Tensor]:

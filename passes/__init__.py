@@ -28,6 +28,7 @@ PASSES = {
     "gnn-raise-messages": "GnnRaiseMessages",
     "gnn-reorder-linear": "GnnReorderLinear",
     "gnn-sample-neighbors": "GnnSampleNeighbors",
+    "gnn-select-primitives": "GnnSelectPrimitives",
     "gnn-sink-convs": "GnnSinkConvs",
     "gnn-split-conv-blocks": "GnnSplitConvBlocks",
     "gnn-unstack-joins": "GnnUnstackJoins",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from xdsl.passes import ModulePass
 
 from gnnc.passes.analysis.cost_model import CostKind
+from gnnc.passes.analysis.product_prices import ProductPrices
 
 
 def block_pipeline(*, cost: CostKind = "time", loads: int = 8) -> Sequence[ModulePass]:
@@ -74,8 +76,10 @@ def fusing_pipeline() -> Sequence[ModulePass]:
     return (GnnFuseConv(), GnnAccumulateLinear(), GnnSinkConvs())
 
 
-def choosing_pipeline() -> Sequence[ModulePass]:
-    """At the level `blocks`, from the statistics of the graph: how products are computed."""
+def choosing_pipeline(prices: ProductPrices | None = None) -> Sequence[ModulePass]:
+    """At the level `blocks`, from the statistics of the graph: how products are computed; `prices` as measured."""
     from gnnc.passes.gnn_annotate_density import GnnAnnotateDensity
+    from gnnc.passes.gnn_select_primitives import GnnSelectPrimitives
 
-    return (GnnAnnotateDensity(),)
+    options = {} if prices is None else asdict(prices)
+    return (GnnAnnotateDensity(), GnnSelectPrimitives(**options))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr, NoneAttr, StringAttr, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IntAttr, NoneAttr, StringAttr, TensorType, f64
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -227,6 +227,43 @@ class DensityAttr(ParametrizedAttribute):
         with printer.in_angle_brackets():
             unknown = self.extent.data == UNKNOWN
             printer.print_string("?" if unknown else f"{self.nonzeros.data}/{self.extent.data}")
+
+
+@irdl_attr_definition
+class PrimitiveAttr(ParametrizedAttribute):
+    """How a product reads its left side: `<csr crossover 0.23>` as compressed sparse rows, or `<dense crossover 0.23>`.
+
+    That is for the graph which was compiled. On another one, compressed sparse rows are read if the left side's density
+    is below the crossover, at which both take the same time. The numbers are the same either way.
+    """
+
+    name = "gnn.primitive"
+
+    kind: StringAttr
+    crossover: FloatAttr
+
+    def __init__(self, kind: str | StringAttr, crossover: float | FloatAttr):
+        super().__init__(
+            StringAttr(kind) if isinstance(kind, str) else kind,
+            FloatAttr(crossover, f64) if isinstance(crossover, float) else crossover,
+        )
+
+    def verify(self) -> None:
+        if self.kind.data not in ("csr", "dense"):
+            raise VerifyException(f"a left side is read as csr or dense, not as {self.kind.data}")
+        if not 0 <= self.crossover.value.data <= 1:
+            raise VerifyException(f"a density is between 0 and 1, and {self.crossover.value.data} is not")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            kind = parser.parse_identifier()
+            parser.parse_keyword("crossover")
+            return (StringAttr(kind), FloatAttr(float(parser.parse_number()), f64))
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(f"{self.kind.data} crossover {self.crossover.value.data!r}")
 
 
 AnyTensor = TensorType[Attribute]

@@ -20,7 +20,7 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from gnnc.dialects.gnn.attributes import AnyTensor, DensityAttr, domain_axis, domain_of
+from gnnc.dialects.gnn.attributes import AnyTensor, DensityAttr, PrimitiveAttr, domain_axis, domain_of
 from gnnc.dialects.gnn.base import GnnOperation, require_domain, shared_domain, verify_densities
 from gnnc.dialects.gnn.double import Double
 
@@ -224,7 +224,8 @@ def is_last_axis(value: SSAValue) -> bool:
 @irdl_op_definition
 class LinearOp(GnnOperation):
     """`input @ weight.T + bias`, over the last axis, as torch.nn.Linear: `weight` is [out, in], `bias` [out], or of the
-    result's type: then the product is added to it. `densities` are those of input and weight: gnn-annotate-density.
+    result's type: then the product is added to it. `densities` are those of input and weight (gnn-annotate-density),
+    `primitive` says how the input is read if that is given to the program (gnn-select-primitives).
 
     ```mlir
     %y = gnn.linear %x, %w, %b
@@ -238,11 +239,12 @@ class LinearOp(GnnOperation):
     weight = operand_def(TensorType.constr())
     bias = opt_operand_def(TensorType.constr())
     densities = opt_prop_def(ArrayAttr[DensityAttr])
+    primitive = opt_prop_def(PrimitiveAttr)
     result = result_def(TensorType.constr())
 
     traits = traits_def(Pure())
     assembly_format = (
-        "$input `,` $weight (`,` $bias^)? (`densities` $densities^)? attr-dict "
+        "$input `,` $weight (`,` $bias^)? (`densities` $densities^)? (`primitive` $primitive^)? attr-dict "
         "`:` type($input) `,` type($weight) (`,` type($bias)^)? `->` type($result)"
     )
 
