@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import Float32Type, Float64Type, ModuleOp, TensorType
@@ -10,8 +11,9 @@ from xdsl.ir import BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from gnnc.dialects.gnn import DensityAttr, LinearOp, LoadWeightOp, PrimitiveAttr
+from gnnc.dialects.gnn import LinearOp, LoadWeightOp, PrimitiveAttr
 from gnnc.dialects.gnn.attributes import domain_axis
+from gnnc.passes.analysis.decision_log import Decision, record, source_of
 from gnnc.passes.analysis.densities import outside
 from gnnc.passes.analysis.model_functions import ModelFunctions, argument_name, model_functions
 from gnnc.passes.analysis.product_prices import DEFAULT_PRICES, ProductPrices
@@ -40,6 +42,18 @@ class GnnSelectPrimitives(ModulePass):
         for linear in functions.forward.walk():
             if isinstance(linear, LinearOp) and is_given(linear.input, functions) and may_be_sparse(linear):
                 linear.primitive = primitive_of(linear, prices)
+                record(op, self.decision(linear, linear.primitive, prices))
+
+    def decision(self, op: LinearOp, primitive: PrimitiveAttr, prices: ProductPrices) -> Decision:
+        width, columns = weight_shape(op)
+        density = density_of(op)
+        costs = {"dense": round(prices.dense_price(columns, width))}
+        if density is not None:
+            costs["csr"] = round(prices.sparse_price(columns, width, float(density)))
+        known = "unknown" if density is None else f"{100 * float(density):.3g}%"
+        subject = f"product {columns} to {width} of given features, density {known}"
+        predicted, measured = (costs, {}) if not self.columns else ({}, costs)
+        return Decision(self.name, subject, source_of(op), primitive.kind.data, predicted, measured)
 
     def prices(self) -> ProductPrices:
         if not self.columns:
@@ -53,8 +67,9 @@ class GnnSelectPrimitives(ModulePass):
 def is_given(value: SSAValue, functions: ModelFunctions) -> bool:
     """Whether a value is an input of the program: the same from run to run, as long as the graph is."""
     argument = outside(value)
-    in_forward = isinstance(argument, BlockArgument) and argument.block is functions.forward.body.block
-    return in_forward and argument_name(functions.forward, argument.index) is not None
+    if not isinstance(argument, BlockArgument) or argument.block is not functions.forward.body.block:
+        return False
+    return argument_name(functions.forward, argument.index) is not None
 
 
 def may_be_sparse(op: LinearOp) -> bool:
@@ -67,8 +82,16 @@ def may_be_sparse(op: LinearOp) -> bool:
 
 
 def primitive_of(op: LinearOp, prices: ProductPrices) -> PrimitiveAttr:
+    width, columns = weight_shape(op)
+    crossover, density = prices.crossover(columns, width), density_of(op)
+    return PrimitiveAttr("csr" if density is not None and density < crossover else "dense", crossover)
+
+
+def density_of(op: LinearOp) -> Fraction | None:
+    """The density of the left side, if it is known."""
+    return op.densities.data[0].value if op.densities else None
+
+
+def weight_shape(op: LinearOp) -> tuple[int, ...]:
     assert isinstance(op.weight.type, TensorType)
-    width, columns = op.weight.type.get_shape()
-    crossover = prices.crossover(columns, width)
-    known = op.densities.data[0] if op.densities else DensityAttr()
-    return PrimitiveAttr("csr" if known.value is not None and known.value < crossover else "dense", crossover)
+    return op.weight.type.get_shape()

@@ -2,8 +2,8 @@
 
 Types and attributes are in `attributes`; operations by what they do: `values` (weights, constants, fills, counts),
 `edge_sets`, `neighborhood` (gather, scatter, aggregate, edge_softmax), `aggregations` (quantiles, recurrent networks,
-lists), `rowwise`, `aten_calls` (the generic ones), `global_values` (reductions of all rows), `blocks` (ConvBlocks) and
-`fused` (Convs as one operation).
+lists), `rowwise`, `aten_calls` (the generic ones), `global_values` (reductions of all rows), `blocks` (ConvBlocks),
+`fused` (Convs as one operation), and `decisions`, the log of what passes chose.
 """
 
 from xdsl.ir import Dialect
@@ -32,6 +32,7 @@ from gnnc.dialects.gnn.attributes import (
     SampleAttr,
 )
 from gnnc.dialects.gnn.blocks import ConvBlockOp, YieldOp
+from gnnc.dialects.gnn.decisions import DecisionAttr
 from gnnc.dialects.gnn.edge_sets import (
     EdgeSetOp,
     EndpointsOp,
@@ -87,6 +88,7 @@ __all__ = [
     "ConvBlockOp",
     "ConvOperation",
     "CountOp",
+    "DecisionAttr",
     "DensityAttr",
     "DivOp",
     "DomainAttr",
@@ -189,6 +191,7 @@ GNN = Dialect(
         SampleAttr,
         DensityAttr,
         PrimitiveAttr,
+        DecisionAttr,
         InterpolationAttr,
         RecurrentCellAttr,
         OperandAttr,
