@@ -17,10 +17,11 @@ from xdsl.utils.exceptions import PassFailedException
 
 from gnnc.artifact import Contents, read_artifact
 from gnnc.errors import ArtifactError, CaptureError, GnncError, GraphError
+from gnnc.freezing import freeze
 from gnnc.frontend.lower import lower_model
 from gnnc.frontend.wrappers import check_initialised, unwrapped
 from gnnc.graph import Graph, graph_of
-from gnnc.materialize import materialize_weights
+from gnnc.materialize import materialize_weights, without_unused
 from gnnc.passes.analysis.cost_model import CostKind
 from gnnc.passes.pipeline import block_pipeline, choosing_pipeline
 from gnnc.program import Program
@@ -43,6 +44,7 @@ def compile(
     cost: CostKind = "time",
     keep_reference: int = 0,
     node_weights: Mapping[str, str] | None = None,
+    freeze_features: bool = False,
     arch: str | PathLike[str] = "u250",
     order: Order = "auto",
     partition: PartitionMethod = "alg9",
@@ -60,6 +62,10 @@ def compile(
     `node_weights` are the weights that have a row a node, such as positional encodings, by name, with the node type
     ("nodes" in a homogeneous graph); a program with such weights runs on graphs with that many nodes. If it isn't
     given, gnnc finds out, and asks where there are several ways.
+
+    `freeze_features` computes once, now, what depends on the given features and edges alone, such as the A^K X of SGC
+    or the mean of the features in a first GraphSAGE layer. The program then runs on this graph with these features
+    only.
 
     Target `fpga` compiles a task stream for the accelerator of an architecture file and for this very graph, to be
     simulated. `arch` is that file or the name of one that comes with gnnc, `order` whether a layer aggregates first
@@ -80,15 +86,22 @@ def compile(
     if target == "fpga":
         if keep_reference:
             raise GnncError("keep_reference is for the target gpu: each simulation compares with the reference itself")
+        if freeze_features:
+            raise GnncError("freeze_features is for the target gpu: leave it out")
         return compile_fpga(model, graph, arch=arch, order=order, partition=partition)
     with evaluation_mode(model):
         lowered = lower_model(model, graph, node_weights)
     mean_degree = -(-graph.num_edges // max(1, graph.num_nodes))
-    run_passes(lowered.module, block_pipeline(cost=cost, loads=max(1, mean_degree)))
+    loads = max(1, mean_degree)
+    run_passes(lowered.module, block_pipeline(cost=cost, loads=loads, freeze=freeze_features))
     weights = materialize_weights(lowered.module, lowered.weights)
+    frozen = freeze(lowered.module, weights, lowered.inputs, graph, loads)
+    if frozen is not None:
+        weights = {**without_unused(lowered.module, weights), **frozen[1]}
     write_statistics(lowered.module, graph, weights)
     run_passes(lowered.module, choosing_pipeline(known_prices(torch.get_num_threads())))
-    program = Program(lowered.module, weights, lowered.inputs, lowered.outputs, graph=graph, model=model)
+    known = None if frozen is None else frozen[0]
+    program = Program(lowered.module, weights, lowered.inputs, lowered.outputs, graph=graph, model=model, frozen=known)
     if keep_reference:
         program.keep_reference(keep_reference)
     return program
@@ -104,7 +117,12 @@ def load(path: str | PathLike[str]) -> Program:
         return load_fpga(contents, path)
     try:
         return Program(
-            contents.module, contents.weights, contents.inputs, contents.outputs, reference=contents.reference
+            contents.module,
+            contents.weights,
+            contents.inputs,
+            contents.outputs,
+            reference=contents.reference,
+            frozen=contents.frozen,
         )
     except PassFailedException as error:
         raise ArtifactError(f"{path} holds no program that can run ({error}): compile again") from None

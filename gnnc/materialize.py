@@ -21,6 +21,12 @@ def materialize_weights(module: ModuleOp, weights: Mapping[str, torch.Tensor]) -
         numbers |= {name: w.contiguous() for name, w in zip(folded_names(function), made, strict=True)}
         function.detach()
         function.erase()
+    return without_unused(module, numbers)
+
+
+def without_unused(module: ModuleOp, weights: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The weights without those that nothing loads, which are gone from the module, too."""
+    numbers = dict(weights)
     loaded = {op.weight.string_value() for op in module.walk() if isinstance(op, LoadWeightOp)}
     for op in list(module.ops):
         if isinstance(op, WeightOp) and op.sym_name.data not in loaded:

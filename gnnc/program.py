@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from gnnc.artifact import Contents, write_artifact
 from gnnc.errors import RunError
+from gnnc.freezing import Frozen, hash_of_inputs
 from gnnc.frontend.arguments import bind_arguments
 from gnnc.frontend.distinct_edges import check_matrices
 from gnnc.frontend.eager_model import run_eagerly
@@ -37,7 +38,8 @@ class Program:
 
     `module` is its IR at the level of ConvBlocks, `weights` the numbers of the weights by symbol, `inputs` what it
     takes from a graph, `outputs` how its results are put together. A program that was just compiled knows its `graph`
-    and its `model`; `reference` holds rows that the model computed then, if they were asked for.
+    and its `model`; `reference` holds rows that the model computed then, if they were asked for. What is `frozen` was
+    computed then, too: such a program runs on that graph alone.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class Program:
         graph: AnyGraph | None = None,
         model: torch.nn.Module | None = None,
         reference: Reference | None = None,
+        frozen: Frozen | None = None,
     ):
         self.module = module
         self.weights = weights
@@ -58,6 +61,8 @@ class Program:
         self.graph = graph
         self.model = model
         self.reference = reference
+        self.frozen = frozen
+        self._graph_as_frozen: AnyGraph | None = None
         self._executor = BatchedExecutor(module, weights)
         self._cpu_executor: BatchedExecutor | None = None
         self._structure: tuple[AnyGraph, tuple[Any, ...]] | None = None
@@ -100,6 +105,7 @@ class Program:
         given = self.given_inputs(used, x)
         executor = self.executor_for(fanout, seed, device)
         tensors = self.input_tensors(given, used.node_counts)
+        self.check_frozen(used, tensors, known=x is None)
         sparse = self.sparse_features(used, tensors) if x is None and device == "cpu" else None
         results = self.run_tensors(used, tensors, nodes, batch_size, device, executor, threads, sparse)
         as_tensors = any(
@@ -127,7 +133,7 @@ class Program:
         asked = None if nodes is None else asked_nodes(nodes, self.output_rows(), graph.node_counts)
         try:
             results = executor.run(
-                {i.key: tensors[i.key] for i in self.inputs if i.is_feature},
+                self.features(tensors),
                 self.structure(graph, tensors),
                 graph.node_counts,
                 wanted=None if asked is None else {name: torch.unique(ids) for name, ids in asked.items()},
@@ -152,6 +158,8 @@ class Program:
         torch's operations run; what was used last with them is kept."""
         if fanout is None:
             return self.executor(device)
+        if self.frozen is not None:
+            raise RunError("fanout: the program was compiled with freeze_features, for all neighbours: compile without")
         key = fan_outs(fanout), seed
         if self._sampled is None or self._sampled[0] != key:
             self._sampled = key, BatchedExecutor(sampled_module(self.module, *key), self.weights)
@@ -185,6 +193,7 @@ class Program:
         """
         used = self.graph_for(graph)
         tensors = self.input_tensors(self.given_inputs(used), used.node_counts)
+        self.check_frozen(used, tensors, known=True)
         model = unwrapped(model) if model is not None else self.model
         rows, names = self.output_rows(), output_names(self.outputs)
         if model is None:
@@ -232,7 +241,8 @@ class Program:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the program as an artifact, a folder from which `gnnc.load` reads it without the model's source."""
-        write_artifact(Contents(self.module, self.weights, self.inputs, self.outputs, self.reference), path)
+        contents = Contents(self.module, self.weights, self.inputs, self.outputs, self.reference, frozen=self.frozen)
+        write_artifact(contents, path)
 
     def given_inputs(self, graph: AnyGraph, x: Any = None) -> dict[str, Any]:
         """What a graph provides, by key; `x` takes the place of its features."""
@@ -263,6 +273,26 @@ class Program:
             raise RunError("the program was loaded from a file and knows no graph: give graph=")
         return self.graph
 
+    def features(self, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        """The node values that @forward takes: the graph's, and what is frozen."""
+        frozen = () if self.frozen is None else self.frozen.keys
+        return {
+            **{i.key: tensors[i.key] for i in self.inputs if i.is_feature},
+            **{key: self.weights[key] for key in frozen},
+        }
+
+    def check_frozen(self, graph: AnyGraph, tensors: Mapping[str, torch.Tensor], *, known: bool) -> None:
+        """Raises RunError if a program with frozen features is to run on other ones. Those of a graph that was looked
+        at before are `known`."""
+        if self.frozen is None or (known and self._graph_as_frozen is graph):
+            return
+        if hash_of_inputs(self.inputs, tensors) != self.frozen.graph_hash:
+            raise RunError(
+                "the program was compiled with freeze_features for one graph and its features, and these are others: "
+                "compile it for these, or without freeze_features for any"
+            )
+        self._graph_as_frozen = graph if known else self._graph_as_frozen
+
     def structure(self, graph: AnyGraph, tensors: Mapping[str, torch.Tensor]) -> tuple[Any, ...]:
         """What depends on the graph alone; kept for the graph that was used last."""
         if self._structure is None or self._structure[0] is not graph:
@@ -274,7 +304,7 @@ class Program:
         """Features of the graph itself that are worth holding as sparse rows; kept for the graph that was used last,
         with the arrays that they were made from, so that no other array can have their address."""
         if self._features is None or self._features[0] is not graph:
-            features = {i.key: tensors[i.key] for i in self.inputs if i.is_feature}
+            features = self.features(tensors)
             self._features = (graph, features, sparse_features(features, crossovers_of(self.module)))
         return self._features[2]
 

@@ -21,6 +21,7 @@ PASSES = {
     "gnn-accumulate-linear": "GnnAccumulateLinear",
     "gnn-annotate-density": "GnnAnnotateDensity",
     "gnn-fold-weights": "GnnFoldWeights",
+    "gnn-freeze-features": "GnnFreezeFeatures",
     "gnn-fuse-conv": "GnnFuseConv",
     "gnn-index-convs": "GnnIndexConvs",
     "gnn-prune-structure": "GnnPruneStructure",

@@ -61,9 +61,13 @@ class GnnReorderLinear(ModulePass):
         folder = LazyFolder(op)
         for matmul in [o for o in forward.body.block.ops if isinstance(o, MatmulOp)]:
             write_as_linear(matmul, folder)
-        for linear in [o for o in forward.body.block.ops if isinstance(o, LinearOp)]:
-            self.reorder(op, linear, folder)
-        erase_unused(forward)
+        seen = set[LinearOp]()
+        # a layer that was applied earlier may be applied earlier still, as in a model of several hops
+        while fresh := [o for o in forward.body.block.ops if isinstance(o, LinearOp) and o not in seen]:
+            seen |= set(fresh)
+            for linear in fresh:
+                self.reorder(op, linear, folder)
+            erase_unused(forward)
 
     def reorder(self, module: ModuleOp, op: LinearOp, folder: LazyFolder) -> None:
         columns, width = row_shape(op.input.type)[-1], row_shape(op.result.type)[-1]

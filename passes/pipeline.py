@@ -11,19 +11,22 @@ from gnnc.passes.analysis.cost_model import CostKind
 from gnnc.passes.analysis.product_prices import ProductPrices
 
 
-def block_pipeline(*, cost: CostKind = "time", loads: int = 8) -> Sequence[ModulePass]:
-    """From the level `model` to the level `blocks`; `cost` and `loads` as in gnn-split-conv-blocks."""
+def block_pipeline(*, cost: CostKind = "time", loads: int = 8, freeze: bool = False) -> Sequence[ModulePass]:
+    """From the level `model` to the level `blocks`; `cost` and `loads` as in gnn-split-conv-blocks, `freeze` with
+    gnn-freeze-features."""
     from xdsl.transforms.canonicalize import CanonicalizePass
     from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
     from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
     from gnnc.passes.gnn_fold_weights import GnnFoldWeights
+    from gnnc.passes.gnn_freeze_features import GnnFreezeFeatures
     from gnnc.passes.gnn_reorder_linear import GnnReorderLinear
 
     return (
         *raising_pipeline(),
         GnnFoldWeights(),
         DeadCodeElimination(),
+        *([GnnFreezeFeatures()] if freeze else []),
         GnnReorderLinear(degree=loads),
         CommonSubexpressionElimination(),
         CanonicalizePass(),

@@ -42,6 +42,11 @@ if TYPE_CHECKING:
 @click.option(
     "--keep-reference", type=click.IntRange(0), default=0, metavar="N", help="Store the model's own rows for N nodes."
 )
+@click.option(
+    "--freeze-features",
+    is_flag=True,
+    help="Compute now what depends on this graph and its features alone; run on no other.",
+)
 @click.option("--output", "-o", type=options.PATH, required=True, metavar="OUT.gnnc", help="The artifact to write.")
 def command(
     model: str,
@@ -54,6 +59,7 @@ def command(
     partition: PartitionMethod,
     cost: CostKind,
     keep_reference: int,
+    freeze_features: bool,
     output: Path,
 ) -> None:
     """Compile a trained model into an artifact.
@@ -78,6 +84,7 @@ def command(
         target,
         cost=cost,
         keep_reference=keep_reference,
+        freeze_features=freeze_features,
         arch=arch,
         order=order,
         partition=partition,

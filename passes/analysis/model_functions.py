@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 STRUCTURE, FORWARD = "structure", "forward"
+FROZEN = "frozen"  # computes, when the model is compiled, what some arguments of @forward stand for
 NAME, PLACE = "gnn.name", "gnn.structure"
 DENSITY = "gnn.density"  # of an argument of @forward, or of a weight
 EDGES, LOOPS = "gnn.edges", "gnn.loops"  # how many a relation has, on the argument of @structure that holds it

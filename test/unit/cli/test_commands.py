@@ -180,6 +180,14 @@ def test_explain_and_inspect_agree(run: Run, club: Path) -> None:
     assert "gnn.conv_block layer 1" in run("inspect", club, "--ir")[1]
 
 
+def test_frozen_features(run: Run, club: Path, tmp_path: Path) -> None:
+    out = tmp_path / "frozen.gnnc"
+    weights = ("--weights", CLUB / "weights.pt", "--graph", CLUB)
+    assert run("compile", MODEL, *weights, "--freeze-features", "-o", out)[0] == 0
+    assert run("verify", out, "--model", MODEL, *weights)[0] == 0
+    assert "computed when compiled" in run("inspect", out, "--decisions")[1]
+
+
 def test_decisions(run: Run, club: Path) -> None:
     code, out, _ = run("inspect", club, "--decisions")
     assert code == 0
