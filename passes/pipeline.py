@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from xdsl.passes import ModulePass
 
 from gnnc.passes.analysis.cost_model import CostKind
 from gnnc.passes.analysis.product_prices import ProductPrices
+
+if TYPE_CHECKING:
+    from gnnc.passes.gnn_narrow_storage import Precision
 
 
 def block_pipeline(*, cost: CostKind = "time", loads: int = 8, freeze: bool = False) -> Sequence[ModulePass]:
@@ -79,10 +83,12 @@ def fusing_pipeline() -> Sequence[ModulePass]:
     return (GnnFuseConv(), GnnAccumulateLinear(), GnnSinkConvs())
 
 
-def choosing_pipeline(prices: ProductPrices | None = None) -> Sequence[ModulePass]:
-    """At the level `blocks`, from the statistics of the graph: how products are computed; `prices` as measured."""
+def choosing_pipeline(prices: ProductPrices | None = None, precision: Precision = "fp32") -> Sequence[ModulePass]:
+    """At the level `blocks`, from the statistics of the graph: how products are computed, `prices` as measured, and how
+    numbers are stored."""
     from gnnc.passes.gnn_annotate_density import GnnAnnotateDensity
+    from gnnc.passes.gnn_narrow_storage import GnnNarrowStorage
     from gnnc.passes.gnn_select_primitives import GnnSelectPrimitives
 
     options = {} if prices is None else asdict(prices)
-    return (GnnAnnotateDensity(), GnnSelectPrimitives(**options))
+    return (GnnAnnotateDensity(), GnnSelectPrimitives(**options), GnnNarrowStorage(precision))

@@ -2,8 +2,8 @@
 
 Types and attributes are in `attributes`; operations by what they do: `values` (weights, constants, fills, counts),
 `edge_sets`, `neighborhood` (gather, scatter, aggregate, edge_softmax), `aggregations` (quantiles, recurrent networks,
-lists), `rowwise`, `aten_calls` (the generic ones), `global_values` (reductions of all rows), `blocks` (ConvBlocks),
-`fused` (Convs as one operation), and `decisions`, the log of what passes chose.
+lists), `rowwise`, `casts`, `aten_calls` (the generic ones), `global_values` (reductions of all rows), `blocks`
+(ConvBlocks), `fused` (Convs as one operation), and `decisions`, the log of what passes chose.
 """
 
 from xdsl.ir import Dialect
@@ -32,6 +32,7 @@ from gnnc.dialects.gnn.attributes import (
     SampleAttr,
 )
 from gnnc.dialects.gnn.blocks import ConvBlockOp, YieldOp
+from gnnc.dialects.gnn.casts import CastOp
 from gnnc.dialects.gnn.decisions import DecisionAttr
 from gnnc.dialects.gnn.edge_sets import (
     EdgeSetOp,
@@ -83,6 +84,7 @@ __all__ = [
     "RecurrentCellAttr",
     "BatchNormOp",
     "BroadcastOp",
+    "CastOp",
     "ConcatOp",
     "ConstantOp",
     "ConvBlockOp",
@@ -175,6 +177,7 @@ GNN = Dialect(
         ConcatOp,
         ReshapeOp,
         BroadcastOp,
+        CastOp,
         RowwiseOp,
         WholeGraphOp,
         GlobalReduceOp,

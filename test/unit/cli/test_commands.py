@@ -188,6 +188,16 @@ def test_frozen_features(run: Run, club: Path, tmp_path: Path) -> None:
     assert "computed when compiled" in run("inspect", out, "--decisions")[1]
 
 
+def test_precision(run: Run, club: Path, tmp_path: Path) -> None:
+    out = tmp_path / "half.gnnc"
+    weights = ("--weights", CLUB / "weights.pt", "--graph", CLUB)
+    assert run("compile", MODEL, *weights, "--precision", "bf16", "-o", out)[0] == 0
+    code, text_of_verify, _ = run("verify", out, "--model", MODEL, *weights)
+    assert code == 0 and "numbers stored as bf16" in text_of_verify
+    assert run("verify", out, "--model", MODEL, *weights, "--tolerance", "1e-7")[0] == 1
+    assert json.loads(run("verify", out, "--model", MODEL, *weights, "--json")[1])["precision"] == "bf16"
+
+
 def test_decisions(run: Run, club: Path) -> None:
     code, out, _ = run("inspect", club, "--decisions")
     assert code == 0
