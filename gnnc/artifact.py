@@ -57,8 +57,8 @@ REFERENCE_MODULE, ARCHITECTURE, STREAM = "reference.mlir", "architecture.toml", 
 class Contents:
     """What an artifact holds: a program's module, its weights by symbol, its inputs, the structure of its outputs, and
     reference rows if there are any. For the target fpga also the module before it became kernels, to compare with, the
-    architecture file, a hash of the edges of its graph, and what writes the task stream to a file. What is `frozen` lies
-    among the weights."""
+    architecture file, a hash of the edges of its graph, and what writes the task stream to a file. What is `frozen`
+    lies among the weights."""
 
     module: ModuleOp
     weights: Mapping[str, torch.Tensor]
@@ -176,9 +176,7 @@ def read_artifact(path: str | os.PathLike[str]) -> Contents:
         target = str(manifest["target"])
         edges, outputs = manifest.get("edge_hash"), manifest["outputs"]
         frozen = frozen_from(manifest["frozen"], weights)
-        return Contents(
-            module, weights, inputs, outputs, reference, target, before, architecture, edges, frozen=frozen
-        )
+        return Contents(module, weights, inputs, outputs, reference, target, before, architecture, edges, frozen=frozen)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ArtifactError(f"{folder} holds no program that gnnc wrote ({error}): compile again") from None
 

@@ -42,6 +42,14 @@ def record(module: ModuleOp, decision: Decision) -> None:
     module.attributes[DECISIONS] = ArrayAttr([*(old.data if isinstance(old, ArrayAttr) else ()), attribute])
 
 
+def forget(module: ModuleOp, made_by: str) -> None:
+    """Takes a pass's decisions out of the log: what they were about is gone."""
+    kept = [decision for decision in decisions_of(module) if decision.made_by != made_by]
+    module.attributes.pop(DECISIONS, None)
+    for decision in kept:
+        record(module, decision)
+
+
 def prices(by_choice: Mapping[str, int]) -> DictionaryAttr:
     return DictionaryAttr({choice: IntegerAttr(price, i64) for choice, price in by_choice.items()})
 

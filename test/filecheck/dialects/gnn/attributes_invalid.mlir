@@ -10,6 +10,11 @@
 
 // -----
 
+"test.op"() {a = #gnn.density<5/4>} : () -> ()
+// CHECK: 5 of 4 numbers can't be nonzero
+
+// -----
+
 "test.op"() {how = #gnn.primitive<coo crossover 0.5>} : () -> ()
 // CHECK: a left side is read as csr or dense, not as coo
 
