@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 from xdsl.utils.exceptions import PassFailedException
 
 from gnnc.artifact import Contents, write_artifact
+from gnnc.dialects.gnn import DensityAttr
 from gnnc.edge_hash import edge_hash
 from gnnc.errors import GnncError, RunError, UnsupportedModelError
 from gnnc.frontend.inputs import ModelInput
@@ -26,10 +28,10 @@ from gnnc.graph import Graph
 from gnnc.output_rows import OutputRows
 from gnnc.outputs import OutputStructure, output_names
 from gnnc.passes.analysis.linear_forms import Order
-from gnnc.passes.analysis.model_functions import model_functions, returned
+from gnnc.passes.analysis.model_functions import DENSITY, model_functions, returned, set_argument_attribute
 from gnnc.passes.convert_gnn_to_kernel import ConvertGnnToKernel
 from gnnc.passes.convert_kernel_to_task import ConvertKernelToTask
-from gnnc.passes.kernel_annotate_density import UNKNOWN, KernelAnnotateDensity
+from gnnc.passes.kernel_annotate_density import KernelAnnotateDensity
 from gnnc.passes.kernel_partition import KernelPartition, PartitionMethod
 from gnnc.passes.pipeline import plain_block_pipeline
 from gnnc.program import Program, all_rows, checked_input
@@ -341,20 +343,23 @@ def program_for(
 
     first = program(KernelPartition(**limits, method="alg9" if partition == "search" else partition))
     numbers = first.numbers(graph)
-    run_passes(module, [KernelAnnotateDensity(nodes, nonzeros_of_arguments(module, first.plan, numbers))])
+    write_densities(module, first.plan, numbers)
+    run_passes(module, [KernelAnnotateDensity()])
     if partition == "search":
         n1, n2 = best_partition(numbers, first.plan, architecture)
         return program(KernelPartition(**limits, method="search", n1=n1, n2=n2))
     return program(KernelPartition(**limits, method=partition))
 
 
-def nonzeros_of_arguments(module: ModuleOp, plan: Plan, numbers: Numbers) -> tuple[int, ...]:
-    """The nonzeros of each argument of @forward that a kernel takes, -1 of others."""
-    arguments = numbers.functions.forward.body.block.args
+def write_densities(module: ModuleOp, plan: Plan, numbers: Numbers) -> None:
+    """Writes its density on each argument of @forward that a kernel takes."""
+    forward = model_functions(module).forward
     places = {value: place for place, value in enumerate(plan.values)}
-    return tuple(
-        nonzero_count(numbers.matrix(places[argument])) if argument in places else UNKNOWN for argument in arguments
-    )
+    for old, argument in zip(numbers.functions.forward.body.block.args, forward.body.block.args, strict=True):
+        if old in places:
+            matrix = numbers.matrix(places[old])
+            density = DensityAttr(nonzero_count(matrix), math.prod(matrix.shape))
+            set_argument_attribute(forward, argument.index, DENSITY, density)
 
 
 def run_passes(module: ModuleOp, passes: Any) -> None:

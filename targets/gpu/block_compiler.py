@@ -430,12 +430,21 @@ class _BlockWriter:
         """A call that writes into memory of the arena, or over an operand that is not needed any more."""
         (result,) = operation.results
         factors = operands
-        if isinstance(operation, LinearOp) and isinstance(operation.input, BlockArgument) and rows == TARGETS:
-            factors = [f"batch.factor(a{operation.input.index}, {operands[0]})", *operands[1:]]
+        if isinstance(operation, LinearOp) and rows == TARGETS and self.may_skip_zeros(operation):
+            assert operation.primitive is not None
+            crossover = operation.primitive.crossover.value.data
+            factors = [f"batch.factor(a{place_of(operation.input)}, {operands[0]}, {crossover!r})", *operands[1:]]
         call = f"{self.known('o', function)}({PLACE}0, {', '.join(factors)})"
         over = [name for v in may_lie_over(operation) if (name := self.name(v, rows)).startswith("v")]
         name = self.new_name((result, rows))
         self.lines.add(Line((name,), call, operands, [self.kind(result)], f"{self.row_name(rows)}.rows", over))
+
+    def may_skip_zeros(self, operation: LinearOp) -> bool:
+        """Whether a product may read sparse rows: zero times infinity is no zero."""
+        weight = operation.weight.owner
+        if operation.primitive is None or not isinstance(weight, LoadWeightOp):
+            return False
+        return bool(self.weights[weight.weight.string_value()].isfinite().all())
 
     def kind(self, value: SSAValue) -> str:
         """A name for what the rows of a value are like."""

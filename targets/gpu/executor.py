@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ from gnnc.targets.gpu.level_sets import NONE, NodeSet, level_sets, node_set_of
 from gnnc.targets.gpu.sparse_rows import SparseRows
 from gnnc.targets.gpu.workers import Workers
 from gnnc.targets.reference.run import run_structure
-from gnnc.targets.torch_functions import constant, function_of
+from gnnc.targets.torch_functions import constant, dtype_of, function_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,6 +166,13 @@ class BatchedExecutor:
     def output_types(self) -> list[Attribute]:
         """The types of what @forward returns."""
         return [value.type for value in self.operations[-1].operands]
+
+    @cached_property
+    def feature_dtypes(self) -> dict[str, torch.dtype]:
+        """How @forward takes its features, by the graph's name."""
+        forward = self.functions.forward
+        named = {argument_name(forward, a.index): a.type for a in forward.body.block.args}
+        return {name: dtype_of(type_) for name, type_ in named.items() if name is not None}
 
     def last_uses(self) -> dict[SSAValue, int]:
         """The place of the last operation that uses each value."""
