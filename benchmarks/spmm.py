@@ -3,9 +3,9 @@
     python -m benchmarks.spmm [--nodes 100000] [--edges 2000000] [--width 128] [--threads 2] [--repeats 7]
 
 All contestants get the same graph and float32 rows, take turns, and must agree. `kernel` is gnnc's machine code,
-`program` a whole run around it with memory of its own for the result; the others write into memory that is there, as the
-kernel does. numba takes part where it is installed. The floor is what the machine's memory needs for the bytes that can't be
-avoided: rows and edges read once, results written once. `gathered` counts a row for every edge.
+`program` a whole run around it with memory of its own for the result; the others write into memory that is there, as
+the kernel does. numba takes part where it is installed. The floor is what the machine's memory needs for the bytes that
+can't be avoided: rows and edges read once, results written once. `gathered` counts a row for every edge.
 """
 
 from __future__ import annotations
