@@ -57,7 +57,6 @@ from gnnc.passes.analysis.model_functions import (
     model_functions,
     returned,
 )
-from gnnc.passes.gnn_split_conv_blocks import GnnSplitConvBlocks
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ class ConvertGnnToKernel(ModulePass):
         if has_weights_function(op):
             raise PassFailedException("@weights exists already: run convert-gnn-to-kernel without gnn-fold-weights")
         inline_blocks(functions.forward)
-        forget(op, GnnSplitConvBlocks.name)
+        forget(op, "gnn-split-conv-blocks")
         refuse_attention(functions.forward)
         cse(op)
         KernelWriter(op, functions, self.order).run()

@@ -193,7 +193,7 @@ class BatchedExecutor:
             nodes = targets.get((op, compiled.node_set), range(counts[compiled.node_set]))
             size = how.batch_size or default_batch_size(op, operands, counts[compiled.node_set])
             in_cache = compiled.is_local and compiled.keeps_rows
-            size = min(size, CACHE_ROWS) if in_cache else size
+            size = min(size, rows_in_cache(len(nodes), how.threads)) if in_cache else size
             parts = [nodes[start : start + size] for start in range(0, len(nodes), size)]
             batches = [Batch(part, how.device, how.sparse) for part in parts]
             work = partial(run_batch, compiled, operands, results)
@@ -228,6 +228,13 @@ def run_batch(
     for place, (rows, value) in zip(compiled.outputs, computed, strict=True):
         results.add(place, rows, value)
     arena.release(*places, *(value for _, value in computed))
+
+
+def rows_in_cache(count: int, threads: int) -> int:
+    """Rows of a batch of `count` nodes: about CACHE_ROWS in each, all of one size, and one for each thread where that is
+    worth it."""
+    parts = max(1, round(count / CACHE_ROWS), threads if count >= CACHE_ROWS else 1)
+    return max(1, -(-count // parts))
 
 
 def default_batch_size(op: ConvBlockOp, operands: Sequence[Any], nodes: int) -> int:

@@ -16,6 +16,8 @@ from xdsl.dialects.builtin import ModuleOp
 from gnnc.dialects.gnn import LinearOp
 from gnnc.passes.analysis.densities import outside
 from gnnc.passes.analysis.model_functions import argument_name, model_functions
+from gnnc.targets.gpu.csr import Csr, padded
+from gnnc.targets.gpu.kernels.sparse_product import sparse_product
 
 FEW_ROWS = 1024
 """So many rows tell that an array is dense; those that look sparse are counted."""
@@ -23,28 +25,39 @@ FEW_ROWS = 1024
 
 @dataclass(frozen=True)
 class SparseRows:
-    """Rows of a matrix: `matrix` is a torch CSR tensor, `density` that of the whole array."""
+    """Rows of a matrix: row r has the numbers `values` at the places that `csr` says, whose neighbors are columns.
+    `density` is that of the whole array."""
 
-    matrix: torch.Tensor
+    csr: Csr
+    values: torch.Tensor
+    columns: int
     density: float
 
     def rows(self, start: int, stop: int) -> SparseRows:
-        if (start, stop) == (0, self.matrix.shape[0]):
+        if (start, stop) == (0, self.csr.rows):
             return self
-        offsets = self.matrix.crow_indices()[start : stop + 1]
-        first, last = int(offsets[0]), int(offsets[-1])
-        columns, values = self.matrix.col_indices()[first:last], self.matrix.values()[first:last]
-        return SparseRows(csr_tensor(offsets - first, columns, values, self.matrix.shape[1]), self.density)
+        offsets = self.csr.offsets[start : stop + 1]
+        first = int(offsets[0])
+        return SparseRows(
+            Csr(offsets - first, self.csr.neighbors[first:]), self.values[first:], self.columns, self.density
+        )
 
     def times(self, weight: torch.Tensor, bias: torch.Tensor | None, out: torch.Tensor) -> torch.Tensor:
-        """`self @ weight.T + bias`, into `out`."""
-        product = torch.sparse.mm(self.matrix, weight.t())
+        """`self @ weight.T + bias`, into `out`; the bias has a number a column, or rows of its own."""
+        if sparse_product(self.csr, self.values, weight, bias, out):
+            return out
+        product = torch.sparse.mm(self.matrix(), weight.t())
         return out.copy_(product) if bias is None else torch.add(product, bias, out=out)
 
-
-def csr_tensor(offsets: torch.Tensor, columns: torch.Tensor, values: torch.Tensor, width: int) -> torch.Tensor:
-    shape = (offsets.shape[0] - 1, width)
-    return torch.sparse_csr_tensor(offsets, columns, values, shape, check_invariants=False)
+    def matrix(self) -> torch.Tensor:
+        """As a torch CSR tensor."""
+        count = int(self.csr.offsets[-1])
+        offsets, columns = self.csr.offsets.int(), self.csr.neighbors[:count]
+        shape = (self.csr.rows, self.columns)
+        with warnings.catch_warnings():
+            # torch says once in a process that its CSR tensors are young
+            warnings.filterwarnings("ignore", "Sparse CSR tensor support", UserWarning)
+            return torch.sparse_csr_tensor(offsets, columns, self.values[:count], shape, check_invariants=False)
 
 
 def crossovers_of(module: ModuleOp) -> dict[str, float]:
@@ -77,8 +90,4 @@ def sparse_rows(x: torch.Tensor) -> SparseRows:
     rows, columns = x.nonzero(as_tuple=True)
     offsets = torch.zeros(x.shape[0] + 1, dtype=torch.int64)
     torch.cumsum(torch.bincount(rows, minlength=x.shape[0]), 0, out=offsets[1:])
-    with warnings.catch_warnings():
-        # torch says once in a process that its CSR tensors are young
-        warnings.filterwarnings("ignore", "Sparse CSR tensor support", UserWarning)
-        matrix = csr_tensor(offsets.int(), columns.int(), x[rows, columns], x.shape[1])
-    return SparseRows(matrix, rows.shape[0] / max(1, x.numel()))
+    return SparseRows(Csr(offsets, padded(columns)), x[rows, columns], x.shape[1], rows.shape[0] / max(1, x.numel()))
