@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -122,7 +122,7 @@ class BatchedExecutor:
         how: Running,
     ) -> list[torch.Tensor]:
         values = self.arguments(features, structure)
-        last_use = self.last_uses()
+        last_use = self.last_uses
         targets = self.targets_of_blocks(values, counts, wanted, how.device)
         result: list[torch.Tensor] = []
         with progress(self.operations) as advance:
@@ -141,12 +141,19 @@ class BatchedExecutor:
         return result
 
     def arguments(self, features: Mapping[str, torch.Tensor], structure: Sequence[Any]) -> dict[SSAValue, Any]:
-        values: dict[SSAValue, Any] = {}
-        for argument in self.functions.forward.body.block.args:
-            place = self.functions.structure_place(argument)
-            name = argument_name(self.functions.forward, argument.index)
-            values[argument] = structure[place] if place is not None else features[name or ""]
-        return values
+        return {
+            argument: structure[place] if place is not None else features[name]
+            for argument, place, name in self.arguments_of_forward
+        }
+
+    @cached_property
+    def arguments_of_forward(self) -> list[tuple[SSAValue, int | None, str]]:
+        """The arguments of @forward: the place of what @structure returns, or the graph's name of a feature."""
+        forward = self.functions.forward
+        return [
+            (a, self.functions.structure_place(a), argument_name(forward, a.index) or "")
+            for a in forward.body.block.args
+        ]
 
     def targets_of_blocks(
         self,
@@ -174,6 +181,7 @@ class BatchedExecutor:
         named = {argument_name(forward, a.index): a.type for a in forward.body.block.args}
         return {name: dtype_of(type_) for name, type_ in named.items() if name is not None}
 
+    @cached_property
     def last_uses(self) -> dict[SSAValue, int]:
         """The place of the last operation that uses each value."""
         return {operand: place for place, op in enumerate(self.operations) for operand in op.operands}
@@ -231,7 +239,7 @@ def run_batch(
 
 
 def rows_in_cache(count: int, threads: int) -> int:
-    """Rows of a batch of `count` nodes: about CACHE_ROWS in each, all of one size, and one for each thread where that is
+    """Rows of a batch of `count` nodes: about CACHE_ROWS in each, all of one size, one for each thread where that is
     worth it."""
     parts = max(1, round(count / CACHE_ROWS), threads if count >= CACHE_ROWS else 1)
     return max(1, -(-count // parts))
@@ -239,15 +247,21 @@ def rows_in_cache(count: int, threads: int) -> int:
 
 def default_batch_size(op: ConvBlockOp, operands: Sequence[Any], nodes: int) -> int:
     """As many targets as keep the widest values of their edges, at the mean in-degree, within DEFAULT_BATCH_BYTES."""
+    edges = max((o.edge_count for o in operands if isinstance(o, EdgeSet)), default=0)
+    bytes_per_target = 2 * widest_on_edges(op) * edges // max(1, nodes)
+    return max(1, min(nodes, DEFAULT_BATCH_BYTES // max(1, bytes_per_target)))
+
+
+@lru_cache(maxsize=1024)
+def widest_on_edges(op: ConvBlockOp) -> int:
+    """The largest number of bytes that a value of a block has for an edge."""
     on_edges = [
         row_bytes(result.type)
         for inner in op.body.block.ops
         for result in inner.results
         if (domain := domain_of(result.type)) is not None and not domain.is_nodes
     ]
-    edges = max((o.edge_count for o in operands if isinstance(o, EdgeSet)), default=0)
-    bytes_per_target = 2 * max(on_edges, default=0) * edges // max(1, nodes)
-    return max(1, min(nodes, DEFAULT_BATCH_BYTES // max(1, bytes_per_target)))
+    return max(on_edges, default=0)
 
 
 @contextmanager
