@@ -19,11 +19,14 @@ from gnnc.frontend.inputs import MODEL, NODES, ModelInput
 from gnnc.frontend.wrappers import unwrapped
 from gnnc.graph import graph_of
 from gnnc.graph_entries import is_node_ids
+from gnnc.memory_sizes import memory_bytes
 from gnnc.output_rows import OutputRows, asked_nodes
 from gnnc.outputs import OutputStructure, output_names, rebuild
 from gnnc.sampling import fan_outs, sampled_module
+from gnnc.targets.gpu.errors import ResourceError
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.fused_executor import executor_with_kernels
+from gnnc.targets.gpu.run_report import RunReport
 from gnnc.targets.gpu.sparse_rows import SparseRows, sparse_features
 from gnnc.tensors import as_tensor
 from gnnc.verification import DEFAULT_TOLERANCE, Reference, Verification, compare, hash_of
@@ -58,6 +61,8 @@ class Program:
         self.graph = graph
         self.model = model
         self.reference = reference
+        self.report = RunReport()
+        """What the last run with a memory budget took."""
         self._executor = BatchedExecutor(module, weights)
         self._cpu_executor: BatchedExecutor | None = None
         self._structure: tuple[AnyGraph, tuple[Any, ...]] | None = None
@@ -71,6 +76,7 @@ class Program:
         graph: GraphLike | None = None,
         nodes: Any = None,
         batch_size: int | None = None,
+        memory: int | str | None = None,
         fanout: Sequence[int] | None = None,
         seed: int = 0,
         device: str = "cpu",
@@ -82,9 +88,11 @@ class Program:
         graph's own); `graph` another graph with the same inputs as the one the program was compiled with; `nodes` the
         ids of the nodes to return, in the order and as often as they are asked for, for a heterogeneous graph a dict of
         them by node type, where types left out get no rows; `batch_size` the number of target nodes a batch (default:
-        as many as keep a batch's edge values within 256 MiB); `device` "cpu" or "cuda"; `threads` how many share the
-        work on the host (default: as many as torch uses), which changes no number of the result. Features as a numpy
-        array give numpy arrays, a torch tensor gives tensors.
+        as many as keep a batch's edge values within 256 MiB); `memory` the most to use, such as "512MiB": on cuda of
+        the device's memory, on cpu by the executor's own arrays, among which the graph and features that are given are
+        not; batches are then as large as fit, and `report` says what was measured; `device` "cpu" or "cuda"; `threads`
+        how many share the work on the host (default: as many as torch uses), which changes no number of the result.
+        Features as a numpy array give numpy arrays, a torch tensor gives tensors.
 
         With `fanout`, a number for each layer of Convs and the first layer's first, a node sees at most so many of its
         neighbours in that layer and by each relation, -1 for all: drawn from its edges without replacement and by
@@ -100,8 +108,8 @@ class Program:
         given = self.given_inputs(used, x)
         executor = self.executor_for(fanout, seed, device)
         tensors = self.input_tensors(given, used.node_counts)
-        sparse = self.sparse_features(used, tensors) if x is None and device == "cpu" else None
-        results = self.run_tensors(used, tensors, nodes, batch_size, device, executor, threads, sparse)
+        sparse = self.sparse_features(used, tensors) if x is None and device == "cpu" and memory is None else None
+        results = self.run_tensors(used, tensors, nodes, batch_size, device, executor, threads, sparse, memory)
         as_tensors = any(
             isinstance(given[i.key], torch.Tensor) for i in self.inputs if not (i.is_weight or is_node_ids(i.key))
         )
@@ -117,6 +125,7 @@ class Program:
         executor: BatchedExecutor | None = None,
         threads: int | None = None,
         sparse: Mapping[int, SparseRows] | None = None,
+        memory: int | str | None = None,
     ) -> list[torch.Tensor]:
         """The outputs in order, as tensors on the host; arguments as for `run`."""
         executor = executor if executor is not None else self.executor(device)
@@ -135,10 +144,14 @@ class Program:
                 device=usable_device(device),
                 threads=threads,
                 sparse=sparse,
+                memory=None if memory is None else memory_bytes(memory),
             )
+        except ResourceError as error:
+            raise RunError(str(error)) from error
         except IndexError as error:
             # what is looked up in a table is checked where it is an input; here the model has counted rows itself
             raise RunError(f"the graph has more nodes than a table of the model has rows: {error}") from error
+        self.report = executor.report
         if asked is None:
             return results
         return [rows.select(r, asked) for r, rows in zip(results, self.output_rows(), strict=True)]

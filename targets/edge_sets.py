@@ -43,6 +43,11 @@ class EdgeSet:
     def edge_count(self) -> int:
         return self.sources.shape[0]
 
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the edges have been put in order by one of their ends."""
+        return bool(self._incidences)
+
     def index(self, end: End) -> torch.Tensor:
         """The node at one end of every edge."""
         return self.sources if end is End.SOURCE else self.targets

@@ -36,6 +36,11 @@ cost = click.option(
     help="What the cut between layers minimises.",
 )
 batch_size = click.option("--batch-size", type=int, metavar="N", help="Target nodes a batch.")
+memory = click.option(
+    "--memory",
+    metavar="SIZE",
+    help="The most memory to use, such as 512MiB: the device's on cuda, of gnnc's own arrays on cpu.",
+)
 threads = click.option("--threads", type=int, metavar="N", help="Threads on the host.  [default: as torch has it]")
 device = click.option("--device", default="cpu", show_default=True, metavar="DEVICE", help="cpu or cuda.")
 

@@ -24,6 +24,7 @@ from gnnc.cli import options
     help="Only these nodes, in this order: .npy, .txt, or .npz with ids by node type.",
 )
 @options.batch_size
+@options.memory
 @click.option("--fanout", metavar="N,N,…", help="Neighbours to draw a node, for each layer; -1 for all.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Which neighbours --fanout draws.")
 @options.device
@@ -35,6 +36,7 @@ def command(
     output: Path,
     nodes_path: Path | None,
     batch_size: int | None,
+    memory: str | None,
     fanout: str | None,
     seed: int,
     device: str,
@@ -64,6 +66,7 @@ def command(
         graph=graph,
         nodes=nodes,
         batch_size=batch_size,
+        memory=memory,
         fanout=fan_outs,
         seed=seed,
         device=device,

@@ -64,6 +64,10 @@ class Arena:
             if buffer is not None:
                 self.free.append(buffer)
 
+    def forget(self) -> None:
+        """Gives memory that nothing uses back to the system."""
+        self.free = []
+
 
 def new_buffer(size: int) -> torch.Tensor:
     """Bytes that begin at a cache line; large ones lie on huge pages, which random rows are glad of."""

@@ -28,6 +28,8 @@ class Batch:
     device: str
     sparse: Mapping[int, SparseRows] = field(default_factory=dict[int, SparseRows], repr=False)
     """Arrays of all nodes that are there as sparse rows, too, by their address."""
+    is_hub: bool = False
+    """Whether this is one node with more edges than there is room for at once."""
 
     @property
     def rows(self) -> int:

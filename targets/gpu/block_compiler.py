@@ -51,65 +51,16 @@ from gnnc.targets.edge_sets import aggregate, edge_softmax, reduce_rows
 from gnnc.targets.gpu.arena import RowsOf
 from gnnc.targets.gpu.batch import Batch, EdgeSlice
 from gnnc.targets.gpu.block_lines import PLACE, BlockLines, Line
+from gnnc.targets.gpu.block_rows import TARGETS, Edges, NeighborDemand, NeighborNodes, Rows, Stored, Targets, place_of
+from gnnc.targets.gpu.memory_model import BatchMemory, memory_of_lines
 from gnnc.targets.gpu.out_functions import is_elementwise, out_function_of
-from gnnc.targets.neighbor_sampling import Sample, sample_of
+from gnnc.targets.neighbor_sampling import sample_of
 from gnnc.targets.torch_functions import constant, dtype_of, filled, function_of
 
 if TYPE_CHECKING:
     from gnnc.targets.gpu.kernels.kernel import Kernel
 
 BlockFunction: TypeAlias = Callable[..., tuple[tuple[Batch | EdgeSlice | None, torch.Tensor | None], ...]]
-
-
-@dataclass(frozen=True)
-class Targets:
-    """The rows of the batch's nodes."""
-
-
-@dataclass(frozen=True)
-class Edges:
-    """The rows of the edges, or of a sample of them, that meet the batch with one end."""
-
-    edges: SSAValue
-    end: End
-    sample: Sample | None = None
-
-
-@dataclass(frozen=True)
-class NeighborNodes:
-    """The distinct nodes at one end of those edges."""
-
-    at: Edges
-    edges: SSAValue
-    end: End
-
-
-@dataclass(frozen=True)
-class Stored:
-    """All rows of an input, as they are stored: kernels read them at those nodes, without a copy."""
-
-    at: NeighborNodes
-
-
-Rows: TypeAlias = Targets | Edges | NeighborNodes | Stored
-
-TARGETS = Targets()
-
-
-@dataclass(frozen=True)
-class NeighborDemand:
-    """Inputs are loaded for the nodes at `neighbor_end` of the edges that meet the batch with `end`.
-
-    Edge sets are given by the places of the block's operands; both have the same edges.
-    """
-
-    edges: int
-    end: End
-    neighbor_edges: int
-    neighbor_end: End
-    node_set: str
-    """The nodes that are loaded are of this set."""
-    sample: Sample | None = None
 
 
 @dataclass(frozen=True)
@@ -127,6 +78,7 @@ class CompiledBlock:
     is_local: bool
     """Whether batches cost the same in any size: nothing is computed for neighbors, and no rows are reduced."""
     neighbor_demands: tuple[NeighborDemand, ...]
+    memory: BatchMemory
     run: BlockFunction
     source: str
 
@@ -214,7 +166,14 @@ class _BlockWriter:
         needs_all = any(rows != TARGETS for rows in self.outputs.values())
         demands, run = self.neighbor_demands(), self.namespace["block"]
         outputs, is_local = tuple(self.outputs), self.is_local()
-        return CompiledBlock(self.node_set, outputs, needs_all, is_local, demands, run, source)
+        return CompiledBlock(self.node_set, outputs, needs_all, is_local, demands, self.memory(), run, source)
+
+    def memory(self) -> BatchMemory:
+        """What a batch takes while it runs."""
+        variables = {name: key for key, name in self.names.items()}
+        placed = set(self.lines.placed)
+        results = [value for value, rows in self.results if rows == TARGETS]
+        return memory_of_lines(self.lines.lines, variables, placed, list(self.row_names), results, self.device)
 
     def is_local(self) -> bool:
         computed_for_neighbors = any(isinstance(rows, NeighborNodes) for rows in self.row_names)
@@ -491,12 +450,6 @@ class _BlockWriter:
 def as_rows(array: torch.Tensor, kind: RowsOf) -> torch.Tensor:
     """The same rows under another shape."""
     return array.view(array.shape[0], *kind.shape)
-
-
-def place_of(argument: SSAValue) -> int:
-    """The place of a block's operand, from the argument that stands for it."""
-    assert isinstance(argument, BlockArgument)
-    return argument.index
 
 
 def node_set_at(edges: SSAValue, end: End) -> str:

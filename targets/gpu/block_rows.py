@@ -1,0 +1,68 @@
+"""On which rows a block needs a value: the batch's targets, the edges that meet them, the nodes at the other ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.ir import BlockArgument, SSAValue
+
+from gnnc.dialects.gnn import End
+from gnnc.targets.neighbor_sampling import Sample
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The rows of the batch's nodes."""
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The rows of the edges, or of a sample of them, that meet the batch with one end."""
+
+    edges: SSAValue
+    end: End
+    sample: Sample | None = None
+
+
+@dataclass(frozen=True)
+class NeighborNodes:
+    """The distinct nodes at one end of those edges."""
+
+    at: Edges
+    edges: SSAValue
+    end: End
+
+
+@dataclass(frozen=True)
+class Stored:
+    """All rows of an input, as they are stored: kernels read them at those nodes, without a copy."""
+
+    at: NeighborNodes
+
+
+Rows: TypeAlias = Targets | Edges | NeighborNodes | Stored
+
+TARGETS = Targets()
+
+
+@dataclass(frozen=True)
+class NeighborDemand:
+    """Inputs are loaded for the nodes at `neighbor_end` of the edges that meet the batch with `end`.
+
+    Edge sets are given by the places of the block's operands; both have the same edges.
+    """
+
+    edges: int
+    end: End
+    neighbor_edges: int
+    neighbor_end: End
+    node_set: str
+    """The nodes that are loaded are of this set."""
+    sample: Sample | None = None
+
+
+def place_of(argument: SSAValue) -> int:
+    """The place of a block's operand, from the argument that stands for it."""
+    assert isinstance(argument, BlockArgument)
+    return argument.index
