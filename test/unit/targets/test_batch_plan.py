@@ -12,7 +12,7 @@ from xdsl.ir import Block
 from gnnc.dialects.gnn import EdgeSetType, End
 from gnnc.targets.edge_sets import EdgeSet
 from gnnc.targets.gpu.batch_plan import NodeSet, PlannedBatch, Planner, Task
-from gnnc.targets.gpu.block_rows import TARGETS, Edges, NeighborNodes
+from gnnc.targets.gpu.block_rows import TARGETS, Edges, NeighborNodes, Rows
 from gnnc.targets.gpu.distinct import SortedCounter, TableCounter, counter_for
 from gnnc.targets.gpu.memory_model import Point
 
@@ -30,7 +30,8 @@ def edges_of(nodes: int, pairs: list[tuple[int, int]]) -> EdgeSet:
 def bytes_taken(edges: EdgeSet, nodes: list[int]) -> int:
     """What a batch takes, counted plainly."""
     met = torch.isin(edges.targets, torch.tensor(nodes, dtype=torch.int64))
-    counts = {TARGETS: len(nodes), MET: int(met.sum()), OTHERS: edges.sources[met].unique().shape[0]}
+    counts: dict[Rows, int] = {TARGETS: len(nodes), MET: int(met.sum())}
+    counts[OTHERS] = edges.sources[met].unique().shape[0]
     table = 9 * edges.source_count
     beside = min(40 * counts[MET], table) if counts[MET] * 8 < edges.source_count else table
     return beside + max(sum(size * counts[rows] for rows, size in point.items()) for point in POINTS)
