@@ -23,6 +23,7 @@ from gnnc.memory_sizes import memory_bytes
 from gnnc.output_rows import OutputRows, asked_nodes
 from gnnc.outputs import OutputStructure, output_names, rebuild
 from gnnc.sampling import fan_outs, sampled_module
+from gnnc.store_runs import StoreOptions, run_in_store
 from gnnc.targets.gpu.errors import ResourceError
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.fused_executor import executor_with_kernels
@@ -77,6 +78,7 @@ class Program:
         nodes: Any = None,
         batch_size: int | None = None,
         memory: int | str | None = None,
+        store: str | PathLike[str] | None = None,
         fanout: Sequence[int] | None = None,
         seed: int = 0,
         device: str = "cpu",
@@ -94,6 +96,12 @@ class Program:
         how many share the work on the host (default: as many as torch uses), which changes no number of the result.
         Features as a numpy array give numpy arrays, a torch tensor gives tensors.
 
+        With `store`, a folder, what is as large as the graph lies there and not in memory: the edges in order, and what
+        each layer computes. `memory`, 1 GiB if it is not given, then limits all that the run needs, whatever the size
+        of the graph; features and edges should be memory-mapped, as those of a folder of .npy files are. A run that was
+        interrupted, in whatever way, goes on where it stopped when the same one is started again, and ends with the
+        same bits. Results are arrays that are mapped from the store: they last until another run uses it.
+
         With `fanout`, a number for each layer of Convs and the first layer's first, a node sees at most so many of its
         neighbours in that layer and by each relation, -1 for all: drawn from its edges without replacement and by
         `seed`, the same ones at any batch size and for any `nodes`. Self-loops that the model adds are kept, and its
@@ -108,11 +116,17 @@ class Program:
         given = self.given_inputs(used, x)
         executor = self.executor_for(fanout, seed, device)
         tensors = self.input_tensors(given, used.node_counts)
-        sparse = self.sparse_features(used, tensors) if x is None and device == "cpu" and memory is None else None
-        results = self.run_tensors(used, tensors, nodes, batch_size, device, executor, threads, sparse, memory)
         as_tensors = any(
             isinstance(given[i.key], torch.Tensor) for i in self.inputs if not (i.is_weight or is_node_ids(i.key))
         )
+        if store is not None:
+            if fanout is not None or device != "cpu":
+                raise RunError("a store is for runs on cpu with all neighbours: leave out fanout and device, or store")
+            options = StoreOptions(store, memory, batch_size, threads)
+            results = self.run_stored(executor, given, tensors, used, nodes, options)
+            return rebuild(self.outputs, results if as_tensors else [result.numpy() for result in results])
+        sparse = self.sparse_features(used, tensors) if x is None and device == "cpu" and memory is None else None
+        results = self.run_tensors(used, tensors, nodes, batch_size, device, executor, threads, sparse, memory)
         return rebuild(self.outputs, results if as_tensors else [result.numpy() for result in results])
 
     def run_tensors(
@@ -129,10 +143,7 @@ class Program:
     ) -> list[torch.Tensor]:
         """The outputs in order, as tensors on the host; arguments as for `run`."""
         executor = executor if executor is not None else self.executor(device)
-        if batch_size is not None and batch_size < 1:
-            raise RunError(f"batch_size is {batch_size}: give the number of nodes a batch, 1 or more")
-        if threads is not None and threads < 1:
-            raise RunError(f"threads is {threads}: give the number of threads, 1 or more")
+        check_counts(batch_size, threads)
         asked = None if nodes is None else asked_nodes(nodes, self.output_rows(), graph.node_counts)
         try:
             results = executor.run(
@@ -152,6 +163,24 @@ class Program:
             # what is looked up in a table is checked where it is an input; here the model has counted rows itself
             raise RunError(f"the graph has more nodes than a table of the model has rows: {error}") from error
         self.report = executor.report
+        if asked is None:
+            return results
+        return [rows.select(r, asked) for r, rows in zip(results, self.output_rows(), strict=True)]
+
+    def run_stored(
+        self,
+        executor: BatchedExecutor,
+        given: Mapping[str, Any],
+        tensors: Mapping[str, torch.Tensor],
+        graph: AnyGraph,
+        nodes: Any,
+        options: StoreOptions,
+    ) -> list[torch.Tensor]:
+        """The outputs in order, as tensors mapped from a store; `given` are the arrays behind `tensors`."""
+        check_counts(options.batch_size, options.threads)
+        asked = None if nodes is None else asked_nodes(nodes, self.output_rows(), graph.node_counts)
+        wanted = None if asked is None else {name: torch.unique(ids) for name, ids in asked.items()}
+        results, self.report = run_in_store(executor, self.inputs, given, tensors, graph.node_counts, wanted, options)
         if asked is None:
             return results
         return [rows.select(r, asked) for r, rows in zip(results, self.output_rows(), strict=True)]
@@ -299,6 +328,13 @@ class Program:
                 raise RunError(f"the graph has no {expected.key}, which the program takes: add it to the graph")
             tensors[expected.key] = checked_input(expected, given[expected.key], counts)
         return tensors
+
+
+def check_counts(batch_size: int | None, threads: int | None) -> None:
+    if batch_size is not None and batch_size < 1:
+        raise RunError(f"batch_size is {batch_size}: give the number of nodes a batch, 1 or more")
+    if threads is not None and threads < 1:
+        raise RunError(f"threads is {threads}: give the number of threads, 1 or more")
 
 
 def all_rows(rows: Sequence[OutputRows], outputs: Sequence[torch.Tensor]) -> dict[str, torch.Tensor]:

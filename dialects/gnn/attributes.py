@@ -125,6 +125,10 @@ class End(StrEnum):
     SOURCE = "source"
     TARGET = "target"
 
+    @property
+    def opposite(self) -> "End":
+        return End.TARGET if self is End.SOURCE else End.SOURCE
+
 
 @irdl_attr_definition
 class EndAttr(EnumAttribute[End], SpacedOpaqueSyntaxAttribute):
@@ -134,7 +138,7 @@ class EndAttr(EnumAttribute[End], SpacedOpaqueSyntaxAttribute):
 
     @property
     def opposite(self) -> "EndAttr":
-        return EndAttr(End.TARGET if self.data is End.SOURCE else End.SOURCE)
+        return EndAttr(self.data.opposite)
 
 
 class Reduction(StrEnum):
@@ -228,3 +232,7 @@ def verify_value_type(type_: Attribute, what: str) -> None:
         raise VerifyException(f"{what} has an unknown size but no #gnn.on encoding that names its domain")
     if domain_of(type_) is not None and unknown != 1:
         raise VerifyException(f"{what} is on a domain and must have exactly one `?`, it has {unknown}")
+
+    @property
+    def opposite(self) -> "End":
+        return End.TARGET if self is End.SOURCE else End.SOURCE

@@ -25,6 +25,7 @@ from gnnc.cli import options
 )
 @options.batch_size
 @options.memory
+@options.store
 @click.option("--fanout", metavar="N,N,…", help="Neighbours to draw a node, for each layer; -1 for all.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Which neighbours --fanout draws.")
 @options.device
@@ -37,6 +38,7 @@ def command(
     nodes_path: Path | None,
     batch_size: int | None,
     memory: str | None,
+    store: Path | None,
     fanout: str | None,
     seed: int,
     device: str,
@@ -51,6 +53,7 @@ def command(
     gnnc run cora.gnnc --graph cora.npz -o embeddings.npy
     gnnc run out.gnnc -g edges.csv --node-table nodes.csv -o scores.csv --nodes ids.txt
     gnnc run out.gnnc -g graph.npz -o sampled.npy --fanout 10,10 --seed 1
+    gnnc run out.gnnc -g folder-of-npy -o embeddings.npy --store scratch --memory 512MiB
     """
     from gnnc.api import load
     from gnnc.output_files import check_output, read_node_list, write_outputs
@@ -67,6 +70,7 @@ def command(
         nodes=nodes,
         batch_size=batch_size,
         memory=memory,
+        store=store,
         fanout=fan_outs,
         seed=seed,
         device=device,

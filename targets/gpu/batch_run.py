@@ -35,6 +35,7 @@ class BlockRun:
         runs again; any other error is raised as it is."""
         if batch.is_hub:
             self.run_hub(batch)
+            self.results.done(batch)
             return
         left = pieces(batch, self.parts)
         while left:
@@ -57,6 +58,7 @@ class BlockRun:
         computed = self.compiled.run(batch, arena, threads, places, *self.operands)
         for place, (rows, value) in zip(self.compiled.outputs, computed, strict=True):
             self.results.add(place, rows, value)
+        self.results.done(batch)
         arena.release(*places, *(value for _, value in computed))
         if self.plan is not None and not self.compiled.is_local:
             # buffers of this batch may be a little too small for the next one, and would lie there beside its own
@@ -85,7 +87,8 @@ class BlockRun:
 def pieces(batch: Batch, count: int) -> list[Batch]:
     """A batch cut into so many batches of about equal size, one row at least."""
     size = -(-batch.rows // count) if batch.rows else 1
-    return [replace(batch, nodes=batch.nodes[start : start + size]) for start in range(0, max(1, batch.rows), size)]
+    starts = range(0, max(1, batch.rows), size)
+    return [replace(batch, nodes=batch.nodes[start : start + size], first=batch.first + start) for start in starts]
 
 
 def is_out_of_memory(error: BaseException) -> bool:

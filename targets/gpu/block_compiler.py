@@ -88,16 +88,20 @@ def compile_block(
     weights: Mapping[str, torch.Tensor],
     device: str,
     kernels: Mapping[FusedConvOp, Kernel],
+    *,
+    gathers: bool = False,
 ) -> list[CompiledBlock]:
     """One function for each node set whose batches the block's results are computed in. `weights` lie on the device;
-    every fused Conv of the block has a kernel."""
+    every fused Conv of the block has a kernel. If it `gathers`, a batch copies the rows that kernels read for neighbors
+    first, for the arrays are not in memory."""
     edge_sets = edge_sets_of(op.body.block)
     outputs: dict[str, dict[int, Rows | None]] = {}
     for place, value in enumerate(yielded(op)):
         node_set, rows = batches_of(value, edge_sets)
         outputs.setdefault(node_set, {})[place] = rows
     return [
-        _BlockWriter(op, node_set, places, weights, device, kernels).compile() for node_set, places in outputs.items()
+        _BlockWriter(op, node_set, places, weights, device, kernels, gathers=gathers).compile()
+        for node_set, places in outputs.items()
     ]
 
 
@@ -129,8 +133,11 @@ class _BlockWriter:
         weights: Mapping[str, torch.Tensor],
         device: str,
         kernels: Mapping[FusedConvOp, Kernel],
+        *,
+        gathers: bool,
     ):
         self.op = op
+        self.gathers = gathers
         self.kernels = kernels
         self.node_set = node_set
         self.weights = weights
@@ -235,7 +242,9 @@ class _BlockWriter:
         return {Role.TARGET: TARGETS, Role.EDGE: edges, Role.WHOLE: None}[read.role]
 
     def reads_stored(self, operation: FusedConvOp) -> bool:
-        """Whether all that a kernel reads for neighbors is stored: then it reads it there."""
+        """Whether all that a kernel reads for neighbors is stored in memory: then it reads it there."""
+        if self.gathers:
+            return False
         places = [i.place for i in self.kernels[operation].inputs if i.role is Role.NEIGHBOR]
         return all(isinstance(operation.inputs[place], BlockArgument) for place in places)
 

@@ -85,6 +85,9 @@ class BlockResults:
         assert known is not None
         rows.store(value, known, domain_axis(self.op.outputs[place].type))
 
+    def done(self, batch: Batch) -> None:
+        """All results of a batch are there."""
+
     def reduction(self, place: int) -> Reduction:
         terminator = self.op.body.block.last_op
         assert isinstance(terminator, YieldOp)

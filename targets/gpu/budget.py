@@ -13,6 +13,7 @@ from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.targets.edge_sets import EdgeSet
 from gnnc.targets.gpu.batch_plan import NodeSet, PlannedBatch, Planner, Task
 from gnnc.targets.gpu.block_compiler import CompiledBlock
+from gnnc.targets.gpu.block_rows import TARGETS
 from gnnc.targets.gpu.errors import ResourceError, size_text
 from gnnc.targets.gpu.hub_rows import bytes_per_edge
 from gnnc.targets.gpu.memory_model import arena_bytes
@@ -128,11 +129,22 @@ def least_bytes(compiled: CompiledBlock, nodes: NodeSet) -> int:
 
 
 def plan_block(
-    op: ConvBlockOp, compiled: CompiledBlock, operands: Sequence[Any], nodes: NodeSet, budget: int, size: int
+    op: ConvBlockOp,
+    compiled: CompiledBlock,
+    operands: Sequence[Any],
+    nodes: NodeSet,
+    budget: int,
+    size: int,
+    *,
+    with_outputs: bool = False,
 ) -> list[PlannedBatch]:
-    """Batches of at most `budget` bytes and `size` targets. Raises ResourceError if a node fits in no way."""
+    """Batches of at most `budget` bytes and `size` targets, their results among those bytes or not. Raises
+    ResourceError if a node fits in no way."""
     edge_sets = {place: operand for place, operand in enumerate(operands) if isinstance(operand, EdgeSet)}
-    planned = Planner(Task(compiled.memory.points(nodes), edge_sets, nodes, budget, size)).batches()
+    points = compiled.memory.points(nodes)
+    if with_outputs:
+        points = [{**point, TARGETS: point.get(TARGETS, 0) + compiled.memory.outputs} for point in points]
+    planned = Planner(Task(points, edge_sets, nodes, budget, size)).batches()
     for batch in planned:
         if batch.is_hub:
             check_hub(op, compiled, batch, budget)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from gnnc.dialects.gnn import ConstantOp, ConvBlockOp, FusedConvOp, GlobalCallOp, LoadWeightOp
@@ -83,7 +83,7 @@ class BatchedExecutor:
         self.weights = weights
         self.functions = model_functions(module)
         self.operations = list(self.functions.forward.body.block.ops)
-        self.compiled: dict[tuple[ConvBlockOp, str], list[CompiledBlock]] = {}
+        self.compiled: dict[tuple[ConvBlockOp, str, bool], list[CompiledBlock]] = {}
         self.report = RunReport()
         self.check_level()
 
@@ -162,10 +162,16 @@ class BatchedExecutor:
     def arguments(self, features: Mapping[str, torch.Tensor], structure: Sequence[Any]) -> dict[SSAValue, Any]:
         values: dict[SSAValue, Any] = {}
         for argument in self.functions.forward.body.block.args:
-            place = self.functions.structure_place(argument)
-            name = argument_name(self.functions.forward, argument.index)
+            place, name = self.functions.structure_place(argument), self.feature_name(argument)
             values[argument] = structure[place] if place is not None else features[name or ""]
         return values
+
+    def feature_name(self, argument: SSAValue) -> str | None:
+        """The graph's name for an argument of @forward, None for one that is structure."""
+        assert isinstance(argument, BlockArgument)
+        if self.functions.structure_place(argument) is not None:
+            return None
+        return argument_name(self.functions.forward, argument.index)
 
     def targets_of_blocks(
         self,
@@ -248,11 +254,11 @@ class BatchedExecutor:
             result = function_of(op)(*(values[operand] for operand in op.operands))
             values.update(zip(op.results, result if isinstance(result, tuple) else (result,), strict=True))
 
-    def compile(self, op: ConvBlockOp, device: str) -> list[CompiledBlock]:
-        key = (op, device)
+    def compile(self, op: ConvBlockOp, device: str, *, gathers: bool = False) -> list[CompiledBlock]:
+        key = (op, device, gathers)
         if key not in self.compiled:
             weights = {name: tensor.to(device) for name, tensor in self.weights.items()}
-            self.compiled[key] = compile_block(op, weights, device, self.kernels)
+            self.compiled[key] = compile_block(op, weights, device, self.kernels, gathers=gathers)
         return self.compiled[key]
 
 

@@ -35,6 +35,8 @@ class RunReport:
     memory: int | None = None
     peak: int | None = None
     held: int = 0
+    preparation: float = 0.0
+    """Seconds to put the edges in order, 0 where that was done before."""
     seconds: float = 0.0
     blocks: list[BlockReport] = field(default_factory=list[BlockReport])
 
