@@ -344,7 +344,12 @@ class _Work:
         for value in [v for v in values if self.last_use.get(v, -1) <= place]:
             del values[value]
             op = value.owner
-            if isinstance(op, ConvBlockOp) and place + 1 < len(self.executor.operations):
+            # what all rows are reduced to stays: what follows from it is computed again when the run is resumed
+            if (
+                isinstance(op, ConvBlockOp)
+                and domain_of(value.type) is not None
+                and place + 1 < len(self.executor.operations)
+            ):
                 number = next(i for i, output in enumerate(op.outputs) if output is value)
                 made = self.executor.operations.index(op)
                 (self.path / f"{made}-{number}.npy").unlink(missing_ok=True)

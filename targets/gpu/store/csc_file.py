@@ -147,6 +147,8 @@ class _Build:
 
 def read_pairs(descriptor: int, begin: int, end: int) -> NDArray[np.int32]:
     pairs = np.empty((end - begin, 2), np.int32)
+    if begin == end:
+        return pairs
     view, place = memoryview(cast(Any, pairs)).cast("B"), begin * 8
     while view:
         count = os.preadv(descriptor, [view], place)
