@@ -232,7 +232,3 @@ def verify_value_type(type_: Attribute, what: str) -> None:
         raise VerifyException(f"{what} has an unknown size but no #gnn.on encoding that names its domain")
     if domain_of(type_) is not None and unknown != 1:
         raise VerifyException(f"{what} is on a domain and must have exactly one `?`, it has {unknown}")
-
-    @property
-    def opposite(self) -> "End":
-        return End.TARGET if self is End.SOURCE else End.SOURCE

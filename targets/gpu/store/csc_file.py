@@ -24,8 +24,10 @@ PIECE = 2**21
 """Edges that are read together, if the budget lets them be."""
 
 BUCKET = 2**22
-BYTES_PER_PIECE_EDGE = 64
-BYTES_PER_BUCKET_EDGE = 48
+BYTES_PER_PIECE_EDGE = 128
+"""Twice what scattering takes, for the copies that allocators keep; likewise for sorting."""
+
+BYTES_PER_BUCKET_EDGE = 96
 LARGEST_ID = 2**31 - 2**16
 """Ids are int32, and kernels compute with a few more."""
 
