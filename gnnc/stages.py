@@ -11,7 +11,7 @@ from xdsl.dialects.func import FuncOp
 from gnnc.dialects.gnn import FusedConvOp
 from gnnc.errors import RunError
 from gnnc.passes.convert_gnn_to_loops import ConvertGnnToLoops
-from gnnc.passes.gnn_fuse_conv import GnnFuseConv
+from gnnc.passes.pipeline import fusing_pipeline
 from gnnc.targets.gpu.kernels import compiler
 from gnnc.targets.gpu.kernels.kernel import generic
 
@@ -25,7 +25,8 @@ def stage_text(module: ModuleOp, stage: Stage) -> str:
     if stage == "blocks":
         return str(module)
     module = module.clone()
-    GnnFuseConv().apply(Context(), module)
+    for module_pass in fusing_pipeline():
+        module_pass.apply(Context(), module)
     if stage == "fused":
         return str(module)
     ConvertGnnToLoops().apply(Context(), module)

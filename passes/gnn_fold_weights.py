@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from gnnc.dialects.gnn import AddOp, BatchNormOp, LinearOp, LoadWeightOp, MulOp, ReshapeOp, RowwiseOp
-from gnnc.dialects.gnn.attributes import AnyTensor, row_shape
+from gnnc.dialects.gnn.attributes import row_shape, tensor_type
+from gnnc.dialects.gnn.rowwise import shape_of
 from gnnc.passes.analysis.cost_model import ELEMENTWISE_PS_PER_BYTE, MATMUL_PS_PER_FLOP
 from gnnc.passes.analysis.folded_weights import WeightFolder
 from gnnc.passes.analysis.matching import aten_call, located
@@ -48,11 +49,6 @@ class GnnFoldWeights(ModulePass):
             fold_projection(projection, folder)
 
 
-def shape_of(value: SSAValue) -> tuple[int, ...]:
-    assert isinstance(value.type, TensorType)
-    return value.type.get_shape()
-
-
 def is_loaded(value: SSAValue) -> bool:
     return isinstance(value.owner, LoadWeightOp)
 
@@ -70,7 +66,7 @@ def fold_batch_norm(op: BatchNormOp, folder: WeightFolder) -> None:
     if isinstance(linear, LinearOp) and len(set(linear.result.uses)) == 1 and can_take(linear):
         scale_linear(op, linear, factor, offset, folder)
         return
-    type_ = typed(op.result)
+    type_ = tensor_type(op.result)
     load_factor = located(folder.exported(factor, "folded.factor"), op)
     load_offset = located(folder.exported(offset, "folded.offset"), op)
     product = located(MulOp(op.input, load_factor.result, type_), op)
@@ -107,7 +103,7 @@ def scale_linear(op: BatchNormOp, linear: LinearOp, factor: SSAValue, offset: SS
         offset = folder.call("aten.add.Tensor", [scaled, offset], [out])
     load_weight = located(folder.exported(weight, "folded.weight"), linear)
     load_bias = located(folder.exported(offset, "folded.bias"), linear)
-    new = located(LinearOp(linear.input, load_weight.result, load_bias.result, typed(linear.result)), linear)
+    new = located(LinearOp(linear.input, load_weight.result, load_bias.result, tensor_type(linear.result)), linear)
     replace(op, [load_weight, load_bias, new])
     Rewriter.erase_op(linear)
 
@@ -167,7 +163,7 @@ def fold_projection(p: Projection, folder: WeightFolder) -> None:
         flat = folder.call("aten.view.default", [one], [p.heads], [[p.heads]])
         loads.append(located(folder.exported(flat, "folded.projection.bias"), p.op))
         bias = loads[-1].result
-    thin = located(LinearOp(p.linear.input, loads[0].result, bias, typed(p.op.outputs[0])), p.op)
+    thin = located(LinearOp(p.linear.input, loads[0].result, bias, tensor_type(p.op.outputs[0])), p.op)
     replace(p.op, [*loads, thin])
 
 
@@ -185,8 +181,3 @@ def replace(op: Operation, new: Sequence[Operation]) -> None:
     result = new[-1].results[0]
     result.name_hint = op.results[0].name_hint
     Rewriter.replace_op(op, [], [result])
-
-
-def typed(value: SSAValue) -> AnyTensor:
-    assert isinstance(value.type, TensorType)
-    return value.type

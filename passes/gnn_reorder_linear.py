@@ -22,7 +22,7 @@ from gnnc.dialects.gnn import (
     MulOp,
     ReshapeOp,
 )
-from gnnc.dialects.gnn.attributes import AnyTensor, domain_of, row_shape, tensor_on
+from gnnc.dialects.gnn.attributes import AnyTensor, domain_of, row_shape, tensor_on, tensor_type
 from gnnc.passes.analysis.folded_weights import WeightFolder
 from gnnc.passes.analysis.linear_terms import (
     Gathered,
@@ -69,7 +69,7 @@ class GnnReorderLinear(ModulePass):
         if isinstance(term, Leaf):
             return
         early = price_applied_early(term, width, self.degree)
-        if early <= price_applied_last(term, op.input, columns, width, self.degree):
+        if early < price_applied_last(term, op.input, columns, width, self.degree):
             AppliedEarly(op, folder.get(), width).rewrite(term)
 
 
@@ -96,15 +96,10 @@ def write_as_linear(op: MatmulOp, folder: LazyFolder) -> None:
     shape = op.rhs.type.get_shape()
     transposed = made.call("aten.t.default", [made.weight(op.rhs)], [shape[1], shape[0]])
     load = located(made.exported(transposed, "transposed"), op)
-    linear = located(LinearOp(op.lhs, load.result, None, typed(op.result)), op)
+    linear = located(LinearOp(op.lhs, load.result, None, tensor_type(op.result)), op)
     Rewriter.insert_op([load, linear], InsertPoint.before(op))
     linear.result.name_hint = op.result.name_hint
     Rewriter.replace_op(op, [], [linear.result])
-
-
-def typed(value: SSAValue) -> AnyTensor:
-    assert isinstance(value.type, TensorType)
-    return value.type
 
 
 class AppliedEarly:
@@ -114,7 +109,7 @@ class AppliedEarly:
         self.op = op
         self.folder = folder
         self.width = width
-        self.element = typed(op.result).element_type
+        self.element = tensor_type(op.result).element_type
 
     def rewrite(self, term: Term) -> None:
         op = self.op
@@ -122,7 +117,7 @@ class AppliedEarly:
         if op.bias is not None:
             result = self.insert(AddOp(result, op.bias, self.rows_like(result)))
         if result.type != op.result.type:
-            result = self.insert(ReshapeOp(result, typed(op.result)))
+            result = self.insert(ReshapeOp(result, tensor_type(op.result)))
         result.name_hint = op.result.name_hint
         Rewriter.replace_op(op, [], [result])
 
@@ -184,7 +179,7 @@ class AppliedEarly:
         return self.insert(MulOp(*operands, type_))
 
     def as_column(self, factor: SSAValue) -> SSAValue:
-        element = typed(factor).element_type
+        element = tensor_type(factor).element_type
         column = tensor_on(domain_of(factor.type), [DYNAMIC_INDEX, 1], element)
         return factor if factor.type == column else self.insert(ReshapeOp(factor, column))
 

@@ -63,3 +63,12 @@ def splitting_pipeline(*, cost: CostKind = "time", loads: int = 8) -> Sequence[M
     from gnnc.passes.gnn_split_conv_blocks import GnnSplitConvBlocks
 
     return (GnnIndexConvs(), GnnSplitConvBlocks(cost=cost, loads=loads))
+
+
+def fusing_pipeline() -> Sequence[ModulePass]:
+    """From ConvBlocks to those that run with compiled kernels."""
+    from gnnc.passes.gnn_accumulate_linear import GnnAccumulateLinear
+    from gnnc.passes.gnn_fuse_conv import GnnFuseConv
+    from gnnc.passes.gnn_sink_convs import GnnSinkConvs
+
+    return (GnnFuseConv(), GnnAccumulateLinear(), GnnSinkConvs())

@@ -152,6 +152,12 @@ def elu(op: EluOp) -> TensorFunction:
     return partial(F.elu, alpha=op.alpha.value.data)
 
 
+def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+    if bias is None or bias.dim() == 1:
+        return F.linear(x, weight, bias)
+    return F.linear(x, weight) + bias
+
+
 _FUNCTIONS: dict[type[Operation], Callable[[Any], TensorFunction]] = {
     AddOp: lambda op: torch.add,
     SubOp: lambda op: torch.sub,
@@ -163,7 +169,7 @@ _FUNCTIONS: dict[type[Operation], Callable[[Any], TensorFunction]] = {
     ExpOp: lambda op: torch.exp,
     LeakyReluOp: leaky_relu,
     EluOp: elu,
-    LinearOp: lambda op: F.linear,
+    LinearOp: lambda op: linear,
     MatmulOp: lambda op: torch.matmul,
     BatchNormOp: batch_norm,
     LayerNormOp: layer_norm,

@@ -13,7 +13,7 @@ from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr, NoneAttr, StringAttr, TensorType
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Attribute, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute, TypeAttribute
+from xdsl.ir import Attribute, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
@@ -200,6 +200,12 @@ def domain_of(type_: Attribute) -> DomainAttr | None:
         return None
     encoding = cast(AnyTensor, type_).encoding
     return encoding if isinstance(encoding, DomainAttr) else None
+
+
+def tensor_type(value: SSAValue) -> AnyTensor:
+    """The type of a value that is a tensor."""
+    assert isinstance(value.type, TensorType)
+    return value.type
 
 
 def domain_axis(type_: Attribute) -> int:

@@ -3,13 +3,13 @@
 from typing import cast
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from gnnc.dialects.gnn.aten_calls import RowwiseOp
 from gnnc.dialects.gnn.attributes import AnyTensor, EndAttr, domain_of
 from gnnc.dialects.gnn.edge_sets import ReverseOp
-from gnnc.dialects.gnn.rowwise import ConcatOp, MulOp, ReshapeOp, element_counts
+from gnnc.dialects.gnn.rowwise import AddOp, ConcatOp, MulOp, ReshapeOp, element_counts
 from gnnc.dialects.gnn.values import ConstantOp, FillOp
 
 
@@ -40,14 +40,28 @@ class TimesOne(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: MulOp, rewriter: PatternRewriter) -> None:
         for factor, other in ((op.rhs, op.lhs), (op.lhs, op.rhs)):
-            if isinstance(factor.owner, FillOp | ConstantOp) and is_one(factor.owner) and other.type == op.result.type:
+            if is_number(factor, 1) and other.type == op.result.type:
                 rewriter.replace(op, [], [other])
                 return
 
 
-def is_one(op: FillOp | ConstantOp) -> bool:
-    value: IntegerAttr | FloatAttr = op.value
-    return (value.value.data) == 1
+class PlusZero(RewritePattern):
+    """x + 0 is x where it keeps x's type; of numbers only -0 changes, which equals 0."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: AddOp, rewriter: PatternRewriter) -> None:
+        for summand, other in ((op.rhs, op.lhs), (op.lhs, op.rhs)):
+            if is_number(summand, 0) and other.type == op.result.type:
+                rewriter.replace(op, [], [other])
+                return
+
+
+def is_number(value: SSAValue, number: int) -> bool:
+    op = value.owner
+    if not isinstance(op, FillOp | ConstantOp):
+        return False
+    filled: IntegerAttr | FloatAttr = op.value
+    return (filled.value.data) == number
 
 
 LAYOUT = ("aten.select.int", "aten.stack.default", "aten.repeat.default")

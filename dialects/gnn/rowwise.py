@@ -71,12 +71,20 @@ class ElementwiseBinary(GnnOperation):
             )
 
 
+class AddCanonicalization(HasCanonicalizationPatternsTrait):
+    @classmethod
+    def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
+        from gnnc.dialects.gnn.canonicalization import PlusZero
+
+        return (PlusZero(),)
+
+
 @irdl_op_definition
 class AddOp(ElementwiseBinary):
     """`lhs + rhs`."""
 
     name = "gnn.add"
-    traits = traits_def(Pure())
+    traits = traits_def(Pure(), AddCanonicalization())
 
 
 @irdl_op_definition
@@ -214,7 +222,8 @@ def is_last_axis(value: SSAValue) -> bool:
 
 @irdl_op_definition
 class LinearOp(GnnOperation):
-    """`input @ weight.T + bias`, over the last axis, as torch.nn.Linear: `weight` is [out, in], `bias` [out].
+    """`input @ weight.T + bias`, over the last axis, as torch.nn.Linear: `weight` is [out, in], `bias` [out], or of the
+    result's type: then the product is added to it.
 
     ```mlir
     %y = gnn.linear %x, %w, %b
@@ -247,8 +256,8 @@ class LinearOp(GnnOperation):
             raise VerifyException(f"the last axis of the input must have the weight's {weight[1]} columns")
         if shape_of(self.result) != (*shape_of(self.input)[:-1], weight[0]):
             raise VerifyException(f"the last axis of the result must have the weight's {weight[0]} rows")
-        if self.bias is not None and shape_of(self.bias) != (weight[0],):
-            raise VerifyException(f"the bias must have {weight[0]} numbers")
+        if self.bias is not None and shape_of(self.bias) != (weight[0],) and self.bias.type != self.result.type:
+            raise VerifyException(f"the bias must have {weight[0]} numbers or the type of the result")
 
 
 @irdl_op_definition

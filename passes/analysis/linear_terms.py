@@ -17,7 +17,12 @@ from xdsl.ir import Operation, SSAValue
 from gnnc.dialects.gnn import AddOp, AggregateOp, ConcatOp, DivOp, GatherOp, MulOp, Reduction, ReshapeOp
 from gnnc.dialects.gnn.attributes import domain_axis, domain_of, row_shape
 from gnnc.passes.analysis.conv_layers import is_on_edges
-from gnnc.passes.analysis.cost_model import ELEMENTWISE_PS_PER_BYTE, GATHER_PS_PER_BYTE, MATMUL_PS_PER_FLOP
+from gnnc.passes.analysis.cost_model import (
+    ELEMENTWISE_PS_PER_BYTE,
+    GATHER_PS_PER_BYTE,
+    MATMUL_PS_PER_FLOP,
+    WRITE_PS_PER_BYTE,
+)
 
 LINE = 64
 
@@ -136,7 +141,7 @@ def price_applied_early(term: Term, width: int, degree: int) -> int:
             return linear_price(term.value, term.stop - term.start, width, degree)
         case Gathered():
             nodes = linear_price(term.leaf.value, term.leaf.stop - term.leaf.start, width, degree)
-            return nodes + degree * gather_price(width)
+            return nodes + kept_price(term.leaf.value, width) + degree * gather_price(width)
         case Reduced():
             return price_applied_early(term.messages, width, degree)
         case Scaled():
@@ -145,8 +150,9 @@ def price_applied_early(term: Term, width: int, degree: int) -> int:
             # a linear layer of the same nodes is computed once
             once = {(t.leaf if isinstance(t, Gathered) else t) for t in leaves(term)}
             shared = sum(linear_price(t.value, t.stop - t.start, width, degree) for t in once)
-            gathers = sum(degree * gather_price(width) for t in leaves(term) if isinstance(t, Gathered))
-            return shared + gathers
+            gathered = [t for t in leaves(term) if isinstance(t, Gathered)]
+            kept = sum(kept_price(value, width) for value in {t.leaf.value for t in gathered})
+            return shared + kept + len(gathered) * degree * gather_price(width)
 
 
 def price_applied_last(term: Term, value: SSAValue, columns: int, width: int, degree: int) -> int:
@@ -172,6 +178,18 @@ def leaves(term: Term) -> list[Leaf | Gathered]:
 def linear_price(value: SSAValue, columns: int, width: int, degree: int) -> int:
     rows = degree if is_on_edges(value) else 1
     return rows * 2 * columns * width * MATMUL_PS_PER_FLOP
+
+
+def kept_price(value: SSAValue, width: int) -> int:
+    """What a linear layer's result adds to what is kept for neighbors: nothing if it takes the place of its operand,
+    but that stays where something else needs it."""
+    others = [op for op in uses_of(value) if not isinstance(op, GatherOp)]
+    return width * 4 * WRITE_PS_PER_BYTE if others or len(gathers_of(value)) > 1 else 0
+
+
+def gathers_of(value: SSAValue) -> set[SSAValue]:
+    """The edge sets that a value is gathered by."""
+    return {op.edges for op in uses_of(value) if isinstance(op, GatherOp)}
 
 
 def gather_price(width: int) -> int:

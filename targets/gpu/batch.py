@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -234,3 +234,31 @@ class Neighbors:
         if isinstance(self.nodes, range):
             return values.to(self.device)
         return values.index_select(axis, self.nodes).to(self.device)
+
+
+@dataclass(frozen=True)
+class Union:
+    """The distinct nodes of several neighborhoods in one set of nodes, ascending, or all nodes of the set."""
+
+    nodes: range | torch.Tensor
+    device: str
+
+    @staticmethod
+    def of(parts: Sequence[Neighbors]) -> Union:
+        ids = [part.nodes for part in parts]
+        whole = next((nodes for nodes in ids if isinstance(nodes, range)), None)
+        nodes = torch.unique(torch.cat([n for n in ids if isinstance(n, torch.Tensor)])) if whole is None else whole
+        return Union(nodes, parts[0].device)
+
+    def load(self, values: torch.Tensor, axis: int) -> torch.Tensor:
+        """The rows of a node value, one for each of these nodes."""
+        if isinstance(self.nodes, range):
+            return values.to(self.device)
+        return values.index_select(axis, self.nodes).to(self.device)
+
+    def select(self, rows: torch.Tensor, part: Neighbors, axis: int) -> torch.Tensor:
+        """Of the rows of these nodes those of one of the neighborhoods."""
+        if isinstance(part.nodes, range):
+            return rows
+        places = part.nodes if isinstance(self.nodes, range) else torch.searchsorted(self.nodes, part.nodes)
+        return rows.index_select(axis, places.to(self.device))

@@ -49,11 +49,21 @@ from gnnc.passes.loops.arguments import KernelInput, Role
 from gnnc.targets.aggregations import aggregation_of
 from gnnc.targets.edge_sets import aggregate, edge_softmax, reduce_rows
 from gnnc.targets.gpu.arena import RowsOf
-from gnnc.targets.gpu.batch import Batch, EdgeSlice
+from gnnc.targets.gpu.batch import Batch, EdgeSlice, Union
 from gnnc.targets.gpu.block_lines import PLACE, BlockLines, Line
-from gnnc.targets.gpu.block_rows import TARGETS, Edges, NeighborDemand, NeighborNodes, Rows, Stored, Targets, place_of
+from gnnc.targets.gpu.block_rows import (
+    TARGETS,
+    Edges,
+    NeighborDemand,
+    NeighborNodes,
+    Rows,
+    Stored,
+    Targets,
+    UnionNodes,
+    place_of,
+)
 from gnnc.targets.gpu.memory_model import BatchMemory, memory_of_lines
-from gnnc.targets.gpu.out_functions import is_elementwise, out_function_of
+from gnnc.targets.gpu.out_functions import may_lie_over, out_function_of
 from gnnc.targets.neighbor_sampling import sample_of
 from gnnc.targets.torch_functions import constant, dtype_of, filled, function_of
 
@@ -156,6 +166,7 @@ class _BlockWriter:
             "reduce_rows": reduce_rows,
             "filled": filled,
             "as_rows": as_rows,
+            "Union": Union,
             "source": End.SOURCE,
             "target": End.TARGET,
         }
@@ -280,6 +291,8 @@ class _BlockWriter:
             return "batch"
         if rows in self.row_names:
             return self.row_names[rows]
+        if isinstance(rows, UnionNodes):
+            return self.union_name(rows)
         made_by = "batch.edges" if isinstance(rows, Edges) else f"{self.row_name(rows.at)}.neighbors"
         name = f"{'e' if isinstance(rows, Edges) else 'n'}{len(self.row_names)}"
         self.row_names[rows] = name
@@ -287,8 +300,19 @@ class _BlockWriter:
         self.lines.add(Line((name,), f"{made_by}(a{place_of(rows.edges)}, {rows.end.value}{sampled})", []))
         return name
 
+    def union_name(self, rows: UnionNodes) -> str:
+        parts = [self.row_name(part) for part in rows.parts]
+        self.row_names[rows] = f"u{len(self.row_names)}"
+        self.lines.add(Line((self.row_names[rows],), f"Union.of([{', '.join(parts)}])", []))
+        return self.row_names[rows]
+
     def write_argument(self, argument: BlockArgument) -> None:
+        shared = self.shared_loads(argument)
+        if shared:
+            self.write_shared_load(argument, shared)
         for rows in self.demands.get(argument, {}):
+            if rows in shared:
+                continue
             if isinstance(argument.type, TensorType) and rows is None:
                 self.assign((argument, None), f"batch.whole(a{argument.index})", [])
                 continue
@@ -298,6 +322,23 @@ class _BlockWriter:
             load = "batch.targets" if isinstance(rows, Targets) else f"{self.row_name(rows)}.load"
             axis = domain_axis(argument.type)
             self.assign((argument, rows), f"{load}(a{argument.index}, {axis})", [])
+
+    def shared_loads(self, argument: BlockArgument) -> list[NeighborNodes]:
+        """The neighborhoods that one load serves: rows come from the host once, whatever relations reach them. On the
+        host itself taking them from there again costs no more than from a copy."""
+        if self.device == "cpu" or argument.index >= len(self.op.neighbors):
+            return []
+        reached = [rows for rows in self.demands.get(argument, {}) if isinstance(rows, NeighborNodes)]
+        return reached if len(reached) > 1 else []
+
+    def write_shared_load(self, argument: BlockArgument, reached: Sequence[NeighborNodes]) -> None:
+        axis, union = domain_axis(argument.type), UnionNodes(tuple(reached))
+        self.assign((argument, union), f"{self.row_name(union)}.load(a{argument.index}, {axis})", [])
+        loaded = self.name(argument, union)
+        for rows in reached:
+            self.assign(
+                (argument, rows), f"{self.row_name(union)}.select({loaded}, {self.row_name(rows)}, {axis})", [loaded]
+            )
 
     def write_operation(self, operation: Operation, rows: Rows | None) -> None:
         if isinstance(operation, LoadWeightOp):
@@ -402,8 +443,7 @@ class _BlockWriter:
         if isinstance(operation, LinearOp) and isinstance(operation.input, BlockArgument) and rows == TARGETS:
             factors = [f"batch.factor(a{operation.input.index}, {operands[0]})", *operands[1:]]
         call = f"{self.known('o', function)}({PLACE}0, {', '.join(factors)})"
-        same = [name for name, o in zip(operands, operation.operands, strict=True) if o.type == result.type]
-        over = [name for name in same if name.startswith("v")] if is_elementwise(operation) else []
+        over = [name for v in may_lie_over(operation) if (name := self.name(v, rows)).startswith("v")]
         name = self.new_name((result, rows))
         self.lines.add(Line((name,), call, operands, [self.kind(result)], f"{self.row_name(rows)}.rows", over))
 

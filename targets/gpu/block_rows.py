@@ -1,4 +1,4 @@
-"""On which rows a block needs a value: the batch's targets, the edges that meet them, the nodes at the other ends."""
+"""The rows on which a block needs its values in a batch: names for them, before there is a batch."""
 
 from __future__ import annotations
 
@@ -41,7 +41,14 @@ class Stored:
     at: NeighborNodes
 
 
-Rows: TypeAlias = Targets | Edges | NeighborNodes | Stored
+@dataclass(frozen=True)
+class UnionNodes:
+    """The distinct nodes of several neighborhoods."""
+
+    parts: tuple[NeighborNodes, ...]
+
+
+Rows: TypeAlias = Targets | Edges | NeighborNodes | UnionNodes | Stored
 
 TARGETS = Targets()
 

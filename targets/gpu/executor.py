@@ -45,7 +45,7 @@ TOP_LEVEL = (ConvBlockOp, GlobalCallOp, LoadWeightOp, ConstantOp, ReturnOp)
 DEFAULT_BATCH_BYTES = 256 * 2**20
 
 # On a CPU, what a batch hands from one operation to the next should stay in the cache.
-CACHE_ROWS = 8192
+CACHE_ROWS = 2048
 
 
 @dataclass(frozen=True)

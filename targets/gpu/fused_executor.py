@@ -12,8 +12,8 @@ from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from gnnc.dialects.gnn import FusedConvOp
-from gnnc.passes.gnn_fuse_conv import GnnFuseConv
 from gnnc.passes.loops.lanes import NoKernelError
+from gnnc.passes.pipeline import fusing_pipeline
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.kernels import compiler
 from gnnc.targets.gpu.kernels.kernel import Kernel
@@ -27,7 +27,8 @@ def executor_with_kernels(module: ModuleOp, weights: Mapping[str, torch.Tensor])
         )
         return BatchedExecutor(module, weights)
     fused = module.clone()
-    GnnFuseConv().apply(Context(), fused)
+    for module_pass in fusing_pipeline():
+        module_pass.apply(Context(), fused)
     return BatchedExecutor(fused, weights, kernels_of(fused))
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import torch
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from gnnc.dialects.gnn import (
     AddOp,
@@ -44,9 +44,11 @@ def out_function_of(op: Operation) -> OutFunction | None:
     return make(op)
 
 
-def is_elementwise(op: Operation) -> bool:
-    """Whether a result may lie where an operand of the same type lies."""
-    return type(op) in _ELEMENTWISE
+def may_lie_over(op: Operation) -> list[SSAValue]:
+    """The operands in whose place the result may be written."""
+    if accumulates(op):
+        return [op.operands[-1]]
+    return [v for v in op.operands if v.type == op.results[0].type] if type(op) in _ELEMENTWISE else []
 
 
 def torch_out(function: Callable[..., Any]) -> Callable[[Operation], OutFunction]:
@@ -89,6 +91,8 @@ def rank(value: Any) -> int:
 def linear(op: LinearOp) -> OutFunction | None:
     if rank(op.input) != 2:
         return None
+    if accumulates(op):
+        return add_product
 
     def run(
         out: torch.Tensor, x: torch.Tensor | SparseRows, w: torch.Tensor, bias: torch.Tensor | None = None
@@ -103,6 +107,23 @@ def linear(op: LinearOp) -> OutFunction | None:
         return torch.mm(x, w.t(), out=out) if bias is None else torch.addmm(bias, x, w.t(), out=out)
 
     return run
+
+
+def accumulates(op: Operation) -> bool:
+    """Whether a product is added to rows that are there."""
+    return isinstance(op, LinearOp) and op.bias is not None and op.bias.type == op.result.type
+
+
+def add_product(out: torch.Tensor, x: torch.Tensor | SparseRows, w: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    if isinstance(x, SparseRows):
+        return x.times(w, rows, out)
+    if rows.data_ptr() != out.data_ptr():
+        out.copy_(rows)
+    wide = whole_lines(out)
+    if wide is None:
+        return torch.addmm(out, x, w.t(), out=out)
+    torch.addmm(wide, x, padded(w, wide.shape[1]).t(), out=wide)
+    return out
 
 
 def whole_lines(out: torch.Tensor) -> torch.Tensor | None:

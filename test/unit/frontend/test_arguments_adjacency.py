@@ -317,7 +317,7 @@ def test_an_edge_that_is_there_twice(random_graph: gnnc.Graph) -> None:
         program.verify(graph=repeated)
 
 
-class FromData(nn.Module):
+class PartOfData(nn.Module):
     """Takes the matrix of a whole graph, or its edges."""
 
     def __init__(self, name: str):
@@ -332,10 +332,10 @@ class FromData(nn.Module):
 def test_repeated_edges_behind_a_data_object(random_graph: gnnc.Graph, tmp_path: Path) -> None:
     repeated = gnnc.Graph(x=torch.zeros(5, WIDTH), edge_index=torch.tensor([[0, 3, 1, 3], [1, 4, 0, 4]]))
     with pytest.raises(gnnc.GraphError, match="the edge from 3 to 4 is there more than once"):
-        gnnc.compile(FromData("adj_t").eval(), repeated)
-    program = gnnc.compile(FromData("adj_t").eval(), distinct(random_graph))
+        gnnc.compile(PartOfData("adj_t").eval(), repeated)
+    program = gnnc.compile(PartOfData("adj_t").eval(), distinct(random_graph))
     program.save(tmp_path / "p.gnnc")
     for one in (program, gnnc.load(tmp_path / "p.gnnc")):
         with pytest.raises(gnnc.GraphError, match="the edge from 3 to 4 is there more than once"):
             one.run(graph=repeated)
-    assert gnnc.compile(FromData("edge_index").eval(), repeated).verify().passed
+    assert gnnc.compile(PartOfData("edge_index").eval(), repeated).verify().passed

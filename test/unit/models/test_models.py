@@ -69,6 +69,11 @@ def plain(graph: gnnc.Graph) -> gnnc.Graph:
     return graph
 
 
+def without_repeated_edges(graph: gnnc.Graph) -> gnnc.Graph:
+    """For models that take the edges as a matrix."""
+    return gnnc.Graph(x=graph.x, edge_index=torch.unique(torch.as_tensor(graph.edge_index), dim=1))
+
+
 def with_few_features(graph: gnnc.Graph) -> gnnc.HeteroGraph:
     """Features for papers alone."""
     full = hetero(graph)
@@ -139,7 +144,7 @@ MODELS: dict[str, Published] = {
     "GCN with weights": Published(lambda: Gcn(WIDTH, 8, CLASSES), with_values, on("x", "edge_index", "edge_weight")),
     "GAT": Published(lambda: Gat(WIDTH, 4, CLASSES, 3), plain, on("x", "edge_index")),
     "SAGE": Published(lambda: Sage(WIDTH, 8, CLASSES, 3), plain, on("x", "edge_index")),
-    "GCN2": Published(lambda: Gcn2(WIDTH, 8, CLASSES, 4), plain, on_matrix),
+    "GCN2": Published(lambda: Gcn2(WIDTH, 8, CLASSES, 4), without_repeated_edges, on_matrix),
     "dense concatenation": Published(lambda: DenseConcatenation(WIDTH, 4, CLASSES, 3), plain, on("x", "edge_index")),
     "masked labels": Published(
         lambda: MaskedLabels(WIDTH, 8, CLASSES), with_values, on("x", "y", "edge_index", "train_mask")
@@ -147,7 +152,7 @@ MODELS: dict[str, Published] = {
     "DeeperGCN": Published(
         lambda: DeeperGcn(WIDTH, EDGE_WIDTH, 8, CLASSES, 3), with_values, on("x", "edge_index", "edge_attr")
     ),
-    "cached GCN": Published(lambda: CachedGcn(WIDTH, 8, CLASSES, 3), plain, on_matrix),
+    "cached GCN": Published(lambda: CachedGcn(WIDTH, 8, CLASSES, 3), without_repeated_edges, on_matrix),
     "relation adjacencies": Published(
         lambda: RelationAdjacencies({"paper": WIDTH}, {"author": 3, "institute": 2}, RELATIONS, 8, CLASSES),
         with_few_features,

@@ -11,6 +11,7 @@ from torch_geometric.nn.models import GAT, GCN, GraphSAGE
 
 import gnnc
 from gnnc.targets.gpu.arena import Arena, RowsOf
+from gnnc.targets.gpu.batch import Union
 from gnnc.targets.gpu.out_functions import whole_lines
 from gnnc.targets.gpu.sparse_rows import sparse_form
 
@@ -93,3 +94,57 @@ def test_a_weight_without_axes() -> None:
     graph = sparse_graph()
     model = Scaled().eval()
     assert torch.allclose(gnnc.compile(model, graph).run(), eager(model, graph), atol=1e-5)
+
+
+class Relations(torch.nn.Module):
+    """A sum of products: over relations, of the node itself, with a bias added last."""
+
+    def __init__(self, width: int, out: int, count: int):
+        super().__init__()
+        self.weights = torch.nn.ParameterList([torch.randn(width, out) for _ in range(count)])
+        self.own = torch.nn.Linear(width, out, bias=False)
+        self.bias = torch.nn.Parameter(torch.randn(out))
+
+    def forward(self, x: torch.Tensor, edge_index: torch.Tensor, edge_type: torch.Tensor) -> torch.Tensor:
+        out = torch.zeros(x.shape[0], self.bias.shape[0])
+        for relation, weight in enumerate(self.weights):
+            source, target = edge_index[:, edge_type == relation]
+            out = out + torch.zeros_like(x).index_add(0, target, x[source]) @ weight
+        return out + self.own(x) + self.bias
+
+
+@pytest.mark.parametrize("out", [7, 16, 40])
+@pytest.mark.parametrize("run", [{}, {"batch_size": 7}, {"device": "cpu:0", "batch_size": 7}])
+def test_sums_of_products(out: int, run: dict[str, Any]) -> None:
+    """Also on `cpu:0`, which is to gnnc what a device is, so that rows of one source are loaded once."""
+    generator = torch.Generator().manual_seed(0)
+    edge_index = torch.randint(0, 60, (2, 300), generator=generator)
+    edge_type = torch.randint(0, 3, (300,), generator=generator)
+    graph = gnnc.Graph(x=torch.rand(60, 24, generator=generator), edge_index=edge_index, edge_type=edge_type)
+    model = Relations(24, out, 3).eval()
+    program = gnnc.compile(model, graph)
+    with torch.no_grad():
+        expected = model(graph.x, edge_index, edge_type)
+    for _ in range(2):
+        assert torch.allclose(torch.as_tensor(program.run(**run)), expected, atol=1e-4)
+
+
+def test_rows_of_one_source_are_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By three relations between the same nodes: each is in a batch's union once."""
+    loaded: list[int] = []
+    load = Union.load
+
+    def noted(union: Union, values: torch.Tensor, axis: int) -> torch.Tensor:
+        loaded.append(len(union.nodes))
+        return load(union, values, axis)
+
+    monkeypatch.setattr(Union, "load", noted)
+    edge_index = torch.tensor([[0, 1, 1, 2, 2, 0], [3, 3, 3, 3, 3, 3]])
+    edge_type = torch.tensor([0, 0, 1, 1, 2, 2])
+    graph = gnnc.Graph(x=torch.rand(4, 24), edge_index=edge_index, edge_type=edge_type)
+    model = Relations(24, 40, 3).eval()
+    program = gnnc.compile(model, graph)
+    result = program.run(device="cpu:0", batch_size=1, nodes=[3])
+    assert loaded == [3]
+    with torch.no_grad():
+        assert torch.allclose(torch.as_tensor(result), model(graph.x, edge_index, edge_type)[3:], atol=1e-4)

@@ -109,6 +109,24 @@
 
 // -----
 
+// x + 0 is x, whichever side the 0 is on, but not where it makes more numbers of x.
+!x = tensor<?x4xf32, #gnn.on<nodes "n">>
+!c = tensor<?x1xf32, #gnn.on<nodes "n">>
+%x, %c = "test.op"() : () -> (!x, !c)
+%zeros = gnn.fill 0.0 : f64 -> !x
+%zero = gnn.constant 0 : i64 -> tensor<i64>
+%y = gnn.add %x, %zeros : !x, !x -> !x
+%z = gnn.add %zero, %y : tensor<i64>, !x -> !x
+%more = gnn.add %c, %zeros : !c, !x -> !x
+"test.op"(%z, %more) : (!x, !x) -> ()
+
+// CHECK:      %x, %c = "test.op"() : () -> (tensor<?x4xf32, #gnn.on<nodes "n">>, tensor<?x1xf32, #gnn.on<nodes "n">>)
+// CHECK-NEXT: %zeros = gnn.fill {{.*}}
+// CHECK-NEXT: %more = gnn.add %c, %zeros {{.*}}
+// CHECK-NEXT: "test.op"(%x, %more) {{.*}}
+
+// -----
+
 // The product stays where the factor is not 1, or where the type changes: more rows of numbers, other numbers.
 !x = tensor<?x1xf32, #gnn.on<nodes "n">>
 !d = tensor<?x1xf64, #gnn.on<nodes "n">>
