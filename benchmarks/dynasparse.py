@@ -4,8 +4,8 @@
     python -m benchmarks.dynasparse --tables results.jsonl > docs/fpga-results.md
 
 FOLDER holds `node/GRAPH.npz` and `weights/`. Graphs `flickr` and `reddit` are synthetic, of the published sizes times
---scale. Each case is a process of its own, so that no case can fail another; outputs are compared before anything
-counts.
+--scale. Each graph and model is a process of its own, so that none can fail another; outputs are compared before
+anything counts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +31,13 @@ from benchmarks.dynasparse_tables import tables
 from benchmarks.synthetic_graphs import SHAPES, synthetic_graph
 from gnnc.fpga_program import FpgaProgram, compile_for_fpga
 from gnnc.passes.analysis.linear_forms import Order
-from gnnc.targets.fpga.pairs import static_cycles
-from gnnc.targets.fpga.reordering import REORDERINGS, Reordering
+from gnnc.targets.fpga.pairs import Mapping
+from gnnc.targets.fpga.reordering import Reordering
 from gnnc.targets.fpga.search import best_partition
 from gnnc.targets.fpga.simulator import Setting, Simulation, simulate
 
 GRAPHS = ("citeseer", "cora", "pubmed", "nell", "flickr", "reddit")
+STATIC: tuple[Mapping, ...] = ("s1", "s2")
 ORDERS: tuple[Order, ...] = ("AH_W", "A_HW")
 MODELS: dict[str, Callable[[int, int, int], torch.nn.Module]] = {
     "gcn": lambda f, h, c: GCN(f, h, 2, c),
@@ -44,8 +45,9 @@ MODELS: dict[str, Callable[[int, int, int], torch.nn.Module]] = {
     "gin": lambda f, h, c: GIN(f, h, 2, c),
     "sgc": lambda f, h, c: SGConv(f, c, K=2),
 }
-# what a case may take to try all orders of the nodes
-REORDER_LIMIT = 100_000  # edges
+REORDER_LIMIT = 1_000_000  # edges of a graph whose nodes are tried in all orders
+SEARCH_LIMIT = 20_000_000  # edges of a graph whose tiles of all sizes are tried
+MESSAGE_LIMIT = 4 << 30  # bytes of the messages that PyG keeps, one an edge
 
 
 def graph_of(name: str, folder: Path, scale: float) -> gnnc.Graph:
@@ -60,8 +62,8 @@ def graph_of(name: str, folder: Path, scale: float) -> gnnc.Graph:
     return gnnc.Graph(x=x, edge_index=np.asarray(graph.edge_index), y=np.asarray(graph.y))
 
 
-def model_of(name: str, kind: str, graph: gnnc.Graph, folder: Path, pruned: int) -> torch.nn.Module:
-    """A trained model where there are weights, a random one otherwise, with `pruned` percent of each weight at zero."""
+def model_of(name: str, kind: str, graph: gnnc.Graph, folder: Path) -> torch.nn.Module:
+    """A trained model where there are weights, a random one otherwise."""
     features, classes = graph.stored_x.shape[1], int(np.asarray(graph.y).max()) + 1
     small = name in ("cora", "citeseer", "pubmed")
     hidden = (64 if kind == "sage" else 16) if small else 128
@@ -70,62 +72,79 @@ def model_of(name: str, kind: str, graph: gnnc.Graph, folder: Path, pruned: int)
     weights = folder / "weights" / f"{name}-{kind}.safetensors"
     if weights.is_file():
         model.load_state_dict(load_file(weights))
-    with torch.no_grad():
-        for parameter in model.parameters():
-            if parameter.dim() == 2 and pruned:
-                limit = parameter.abs().flatten().kthvalue(max(1, parameter.numel() * pruned // 100)).values
-                parameter[parameter.abs() <= limit] = 0
     return model
 
 
-def run_case(name: str, kind: str, order: Order, pruned: int, folder: Path, scale: float) -> dict[str, Any]:
-    """All figures of one case."""
+def pruned_weight(weight: torch.Tensor, percent: int) -> torch.Tensor:
+    """A weight with so many percent of its numbers at zero, the smallest ones; a bias as it is."""
+    if weight.dim() != 2 or not percent:
+        return weight
+    limit = weight.abs().flatten().kthvalue(max(1, weight.numel() * percent // 100)).values
+    return torch.where(weight.abs() <= limit, 0, weight)
+
+
+def run_cases(
+    name: str, kind: str, orders: list[Order], levels: list[int], folder: Path, scale: float
+) -> Iterator[dict[str, Any]]:
+    """All figures of a model on a graph, a case for each order of products and each share of weights at zero."""
     graph = graph_of(name, folder, scale)
-    model = model_of(name, kind, graph, folder, pruned)
-    program = compile_for_fpga(model, graph, order=order)
-    numbers = program.numbers(graph)
+    model = model_of(name, kind, graph, folder)
+    seconds = cpu_seconds(model, graph) if name != "nell" and 0 in levels else {}
+    for order in orders:
+        compiled = compile_for_fpga(model, graph, order=order)
+        sizes, reorder = our_choice(compiled, graph)
+        for pruned in levels:
+            program = compiled.with_weights({n: pruned_weight(w, pruned) for n, w in compiled.weights.items()})
+            result = run_case(program, graph, sizes, reorder)
+            if not pruned:
+                result |= {"preprocessing": preprocessing(program, graph), "seconds": seconds}
+            case = {"graph": name, "model": kind, "order": order, "pruned": pruned}
+            yield {**case, "scale": scale if name in SHAPES else 1, **result}
+
+
+def run_case(program: FpgaProgram, graph: gnnc.Graph, sizes: tuple[int, int], reorder: Reordering) -> dict[str, Any]:
+    """All figures of one case; `sizes` and `reorder` are what `ours` runs with."""
     settings = {
         f"{loads} {mapping}": Setting(mapping, loads)
         for loads in ("literal", "resident", "lean")
         for mapping in ("s1", "s2", "dynamic")
     }
+    settings |= {f"literal {mapping} unskipped": Setting(mapping, skip_empty=False) for mapping in STATIC}
+    begin = time.perf_counter()
+    numbers = program.numbers(graph)
+    literal = simulate(numbers, program.plan, program.architecture, Setting(), count_spmm=True)
+    seconds = time.perf_counter() - begin
     runs = {key: simulate(numbers, program.plan, program.architecture, setting) for key, setting in settings.items()}
-    ours, reorder = our_run(program, graph)
-    result: dict[str, Any] = {
-        "graph": name,
-        "model": kind,
-        "order": order,
-        "pruned": pruned,
+    ours, outputs = program.repartitioned(*sizes).simulate_once(graph, Setting(loads="lean"), reorder)
+    expected = [tensor.numpy() for tensor in program.expected(graph)]
+    return {
         "nodes": graph.num_nodes,
         "edges": graph.num_edges,
-        "scale": scale if name in SHAPES else 1,
         "n1": program.plan.n1,
         "n2": program.plan.n2,
-        "error": error_of(program, graph, [*runs.values(), ours], reorder),
+        "error": max(largest_error(literal.outputs, expected), largest_error(outputs, expected)),
         "runs": {key: figures(run) for key, run in {**runs, "ours": ours}.items()},
         "reorder": reorder,
-        "no skipping": {mapping: unskipped(runs["literal s1"], mapping) for mapping in ("s1", "s2")},
+        "padded": float(literal.padded_cycles),
+        "spmm": {"expected": literal.spmm.expected, "actual": literal.spmm.actual},
+        "simulation_seconds": seconds,
     }
-    if not pruned:
-        result["preprocessing"] = preprocessing(program, graph)
-        result["seconds"] = cpu_seconds(model, graph) if name != "nell" else {}
-    return result
 
 
-def our_run(program: FpgaProgram, graph: gnnc.Graph) -> tuple[Simulation, Reordering]:
-    """Lean loads with the sizes that a search finds, in the fastest order of the nodes where all can be tried."""
-    setting = Setting(loads="lean")
+def our_choice(program: FpgaProgram, graph: gnnc.Graph) -> tuple[tuple[int, int], Reordering]:
+    """The partition sizes that a search finds for lean loads, those of Algorithm 9 where it would take too long, and
+    the fastest order of the nodes where all can be tried. Pruned weights run with what is found for trained ones."""
+    if graph.num_edges > SEARCH_LIMIT:
+        return (program.plan.n1, program.plan.n2), "none"
     sizes = best_partition(program.numbers(graph), program.plan, program.architecture)
-    searched = program.repartitioned(*sizes)
-    methods = REORDERINGS if graph.num_edges <= REORDER_LIMIT else REORDERINGS[:1]
-    runs: dict[Reordering, Simulation] = {m: searched.simulate_once(graph, setting, m)[0] for m in methods}
-    fastest = min(runs, key=lambda method: runs[method].cycles)
-    return runs[fastest], fastest
+    if graph.num_edges > REORDER_LIMIT:
+        return sizes, "none"
+    return sizes, program.repartitioned(*sizes).fastest_order(graph, Setting(loads="lean"))
 
 
-def unskipped(run: Simulation, mapping: Any) -> float:
-    p = run.architecture.p_sys
-    return float(sum(static_cycles(k.products, mapping, k.kernel.kind, p) for k in run.kernels))
+def largest_error(outputs: Sequence[Any], expected: Sequence[Any]) -> float:
+    """The largest difference, over the largest number that is expected."""
+    return max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(outputs, expected, strict=True))
 
 
 def figures(run: Simulation) -> dict[str, Any]:
@@ -144,13 +163,6 @@ def figures(run: Simulation) -> dict[str, Any]:
     }
 
 
-def error_of(program: FpgaProgram, graph: gnnc.Graph, runs: list[Simulation], reorder: Reordering) -> float:
-    """The largest error against the reference, over the largest output. The last run is in its own order of nodes."""
-    checked = [program.compared(graph, run.outputs) for run in (runs[0], runs[-2])]
-    checked.append(program.simulate(graph, setting=runs[-1].setting, reorder=reorder).verification)
-    return max(output.relative for verification in checked for output in verification.outputs)
-
-
 def preprocessing(program: FpgaProgram, graph: gnnc.Graph) -> dict[str, float]:
     """Seconds to write the stream, its bytes, and milliseconds to bring it to the board."""
     with tempfile.TemporaryDirectory() as folder:
@@ -166,7 +178,8 @@ def preprocessing(program: FpgaProgram, graph: gnnc.Graph) -> dict[str, float]:
 
 
 def cpu_seconds(model: torch.nn.Module, graph: gnnc.Graph, repeats: int = 3) -> dict[str, float]:
-    """The fastest of a few runs of PyG and of gnnc's batched executor, turn by turn."""
+    """The fastest of a few runs of PyG and of gnnc's batched executor, turn by turn; PyG only where the messages of a
+    layer, one an edge, are no more than MESSAGE_LIMIT."""
     x, edge_index = torch.as_tensor(graph.x), torch.as_tensor(graph.edge_index)
     program = gnnc.compile(model, graph)
 
@@ -174,7 +187,10 @@ def cpu_seconds(model: torch.nn.Module, graph: gnnc.Graph, repeats: int = 3) -> 
         with torch.no_grad():
             model(x, edge_index)
 
-    timed: dict[str, Callable[[], object]] = {"pyg": eager, "gnnc": program.run}
+    timed: dict[str, Callable[[], object]] = {"gnnc": program.run}
+    width = 128 if isinstance(model, GCN) else x.shape[1]
+    if 4 * width * graph.num_edges <= MESSAGE_LIMIT:
+        timed["pyg"] = eager
     best = dict.fromkeys(timed, float("inf"))
     for _ in range(repeats):
         for name, call in timed.items():
@@ -184,13 +200,18 @@ def cpu_seconds(model: torch.nn.Module, graph: gnnc.Graph, repeats: int = 3) -> 
     return best
 
 
-def run_apart(case: dict[str, Any], folder: Path, scale: float) -> dict[str, Any]:
-    """A case in a process of its own; its failure is its result."""
-    command = [sys.executable, "-m", "benchmarks.dynasparse", str(folder), "--case", json.dumps(case)]
-    done = subprocess.run([*command, "--scale", str(scale)], capture_output=True, text=True, check=False)
-    if done.returncode:
-        return {**case, "failed": (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]}
-    return json.loads(done.stdout.splitlines()[-1])
+def run_apart(group: dict[str, Any], folder: Path, scale: float) -> Iterator[dict[str, Any]]:
+    """The cases of a graph and model in a process of its own, as they are done; its failure is its result."""
+    command = [sys.executable, "-m", "benchmarks.dynasparse", str(folder), "--group", json.dumps(group)]
+    with subprocess.Popen(
+        [*command, "--scale", str(scale)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        for line in process.stdout:
+            yield json.loads(line)
+        errors = process.stderr.read().strip().splitlines()
+    if process.returncode:
+        yield {**group, "failed": (errors or [f"exit code {process.returncode}"])[-1]}
 
 
 def main() -> int:
@@ -203,36 +224,34 @@ def main() -> int:
     parser.add_argument("--scale", type=float, default=1.0, help="of the synthetic graphs")
     parser.add_argument("-o", "--output", type=Path, help="where to add results, a line each")
     parser.add_argument("--tables", type=Path, nargs="+", help="print the tables of results instead")
-    parser.add_argument("--case", type=json.loads, help=argparse.SUPPRESS)
+    parser.add_argument("--group", type=json.loads, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.tables:
         lines = [line for file in arguments.tables for line in file.read_text().splitlines()]
         print(tables([json.loads(line) for line in lines]), end="")
         return 0
-    if arguments.case:
-        c = arguments.case
-        result = run_case(c["graph"], c["model"], c["order"], c["pruned"], arguments.folder, arguments.scale)
-        print(json.dumps(result))
+    if arguments.group:
+        g = arguments.group
+        for result in run_cases(g["graph"], g["model"], g["orders"], g["levels"], arguments.folder, arguments.scale):
+            print(json.dumps(result), flush=True)
         return 0
     failed = 0
-    for graph, pruned, model, order in (
-        (g, s, m, o) for g in arguments.graph for s in arguments.prune for m in arguments.model for o in arguments.order
-    ):
-        case = {"graph": graph, "model": model, "order": order, "pruned": pruned}
-        result = run_apart(case, arguments.folder, arguments.scale)
-        failed += "failed" in result or result["error"] > 1e-4
-        print(summary(result), flush=True)
-        if arguments.output:
-            with arguments.output.open("a") as file:
-                file.write(json.dumps(result) + "\n")
+    for graph, model in ((g, m) for g in arguments.graph for m in arguments.model):
+        group = {"graph": graph, "model": model, "orders": arguments.order, "levels": arguments.prune}
+        for result in run_apart(group, arguments.folder, arguments.scale):
+            failed += "failed" in result or result["error"] > 1e-4
+            print(summary(result), flush=True)
+            if arguments.output:
+                with arguments.output.open("a") as file:
+                    file.write(json.dumps(result) + "\n")
     return 1 if failed else 0
 
 
 def summary(result: dict[str, Any]) -> str:
     """One line a case."""
-    head = f"{result['graph']:9} {result['model']:5} {result['order']:5} pruned {result['pruned']:2}%"
     if "failed" in result:
-        return f"{head}  FAILED: {result['failed']}"
+        return f"{result['graph']:9} {result['model']:5} FAILED: {result['failed']}"
+    head = f"{result['graph']:9} {result['model']:5} {result['order']:5} pruned {result['pruned']:2}%"
     runs = result["runs"]
     ours, literal, resident = runs["ours"], runs["literal dynamic"], runs["resident dynamic"]
     return (

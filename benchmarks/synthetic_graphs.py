@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -28,20 +29,32 @@ SHAPES = {
 
 
 def synthetic_graph(name: str, scale: float = 1.0, seed: int = 0) -> gnnc.Graph:
-    """A graph of `scale` times the nodes and the same mean degree: degrees fall by a power law, two of three edges stay
-    within communities of some 200 nodes, ids are shuffled."""
+    """A graph of `scale` times the nodes and the same mean degree, undirected, without loops or double edges: degrees
+    fall by a power law, two of three edges stay within communities of some 200 nodes (of four times the mean degree if
+    that is more), ids are shuffled."""
     shape, generator = SHAPES[name], np.random.default_rng(seed)
     nodes, edges = int(shape.nodes * scale), int(shape.edges * scale) // 2
-    popularity = (1 + np.arange(nodes)) ** -0.5
-    cumulative = np.cumsum(generator.permutation(popularity))
-    sources = np.searchsorted(cumulative, generator.random(edges) * cumulative[-1])
-    targets = np.searchsorted(cumulative, generator.random(edges) * cumulative[-1])
-    near = generator.random(edges) < 2 / 3
-    targets[near] = (sources[near] // 200) * 200 + generator.integers(0, 200, int(near.sum()))
+    community = max(200, 4 * shape.edges // shape.nodes)
+    popularity = np.cumsum(generator.permutation((1 + np.arange(nodes)) ** -0.5))
+    keys = np.zeros(0, np.int64)
+    while len(keys) < edges:
+        drawn = pairs(generator, popularity, community, (edges - len(keys)) * 5 // 4 + 100)
+        keys = np.unique(np.concatenate([keys, drawn]))
+    keys = generator.permutation(keys)[:edges]
     ids = generator.permutation(nodes)
-    sources, targets = ids[np.minimum(sources, nodes - 1)], ids[np.minimum(targets, nodes - 1)]
-    edge_index = np.stack([np.concatenate([sources, targets]), np.concatenate([targets, sources])])
+    a, b = ids[keys // nodes], ids[keys % nodes]
+    edge_index = np.stack([np.concatenate([a, b]), np.concatenate([b, a])])
     x = generator.random((nodes, shape.features), dtype=np.float32)
     if shape.density < 1:
         x[generator.random(x.shape, dtype=np.float32) >= shape.density] = 0
     return gnnc.Graph(x=x, edge_index=edge_index, y=generator.integers(0, shape.classes, nodes))
+
+
+def pairs(generator: np.random.Generator, popularity: Any, community: int, count: int) -> Any:
+    """Pairs of different nodes as smaller * nodes + larger; `popularity` is summed up."""
+    nodes = len(popularity)
+    a, b = (np.searchsorted(popularity, generator.random(count) * popularity[-1]) for _ in range(2))
+    near = generator.random(count) < 2 / 3
+    b[near] = a[near] // community * community + generator.integers(0, community, int(near.sum()))
+    kept = (a != b) & (a < nodes) & (b < nodes)
+    return np.minimum(a, b)[kept] * np.int64(nodes) + np.maximum(a, b)[kept]

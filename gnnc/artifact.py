@@ -42,12 +42,13 @@ from gnnc.dialects.gnn import GNN, WeightOp
 from gnnc.dialects.kernel import KERNEL
 from gnnc.dialects.task import TASK
 from gnnc.errors import ArtifactError
+from gnnc.freezing import Frozen
 from gnnc.frontend.inputs import ModelInput
 from gnnc.outputs import OutputStructure
 from gnnc.targets.torch_functions import dtype_of
 from gnnc.verification import Reference
 
-FORMAT = 4
+FORMAT = 5
 MANIFEST, MODULE, WEIGHTS, REFERENCE = "manifest.json", "module.mlir", "weights.safetensors", "reference.safetensors"
 REFERENCE_MODULE, ARCHITECTURE, STREAM = "reference.mlir", "architecture.toml", "stream.bin"
 
@@ -56,7 +57,8 @@ REFERENCE_MODULE, ARCHITECTURE, STREAM = "reference.mlir", "architecture.toml", 
 class Contents:
     """What an artifact holds: a program's module, its weights by symbol, its inputs, the structure of its outputs, and
     reference rows if there are any. For the target fpga also the module before it became kernels, to compare with, the
-    architecture file, and what writes the task stream to a file."""
+    architecture file, a hash of the edges of its graph, and what writes the task stream to a file. What is `frozen`
+    lies among the weights."""
 
     module: ModuleOp
     weights: Mapping[str, torch.Tensor]
@@ -66,7 +68,9 @@ class Contents:
     target: str = "gpu"
     reference_module: ModuleOp | None = None
     architecture: str | None = None
+    edge_hash: str | None = None
     stream: Callable[[Path], None] | None = None
+    frozen: Frozen | None = None
 
 
 def write_artifact(contents: Contents, path: str | os.PathLike[str]) -> None:
@@ -121,6 +125,8 @@ def write_files(contents: Contents, folder: Path) -> None:
         "target": contents.target,
         "inputs": [input_record(i) for i in contents.inputs],
         "outputs": contents.outputs,
+        **({} if contents.edge_hash is None else {"edge_hash": contents.edge_hash}),
+        "frozen": None if contents.frozen is None else asdict(contents.frozen),
         "files": {name: file_hash(folder / name) for name in files},
     }
     (folder / MANIFEST).write_bytes(sealed(manifest))
@@ -168,7 +174,9 @@ def read_artifact(path: str | os.PathLike[str]) -> Contents:
         known = ARCHITECTURE in manifest["files"]
         architecture = (folder / ARCHITECTURE).read_text(encoding="utf-8") if known else None
         target = str(manifest["target"])
-        return Contents(module, weights, inputs, manifest["outputs"], reference, target, before, architecture)
+        edges, outputs = manifest.get("edge_hash"), manifest["outputs"]
+        frozen = frozen_from(manifest["frozen"], weights)
+        return Contents(module, weights, inputs, outputs, reference, target, before, architecture, edges, frozen=frozen)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ArtifactError(f"{folder} holds no program that gnnc wrote ({error}): compile again") from None
 
@@ -243,6 +251,16 @@ def check_weights(module: ModuleOp, weights: Mapping[str, torch.Tensor], folder:
         tensor = weights.get(op.sym_name.data)
         if tensor is None or tuple(tensor.shape) != op.type.get_shape() or tensor.dtype != dtype_of(op.type):
             raise ArtifactError(f"{folder / WEIGHTS} has no {op.sym_name.data} of type {op.type}: compile again")
+
+
+def frozen_from(record: Mapping[str, Any] | None, weights: Mapping[str, torch.Tensor]) -> Frozen | None:
+    """What is frozen, from JSON. Raises KeyError if its numbers are missing."""
+    if record is None:
+        return None
+    missing = [key for key in record["keys"] if key not in weights]
+    if missing:
+        raise KeyError(missing[0])
+    return Frozen(tuple(record["keys"]), record["graph_hash"])
 
 
 def input_record(i: ModelInput) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 from xdsl.utils.exceptions import PassFailedException
 
 from gnnc.artifact import Contents, write_artifact
+from gnnc.dialects.gnn import DensityAttr
+from gnnc.edge_hash import edge_hash
 from gnnc.errors import GnncError, RunError, UnsupportedModelError
 from gnnc.frontend.inputs import ModelInput
 from gnnc.frontend.lower import LoweredModel, lower_model
@@ -25,10 +28,10 @@ from gnnc.graph import Graph
 from gnnc.output_rows import OutputRows
 from gnnc.outputs import OutputStructure, output_names
 from gnnc.passes.analysis.linear_forms import Order
-from gnnc.passes.analysis.model_functions import model_functions, returned
+from gnnc.passes.analysis.model_functions import DENSITY, model_functions, returned, set_argument_attribute
 from gnnc.passes.convert_gnn_to_kernel import ConvertGnnToKernel
 from gnnc.passes.convert_kernel_to_task import ConvertKernelToTask
-from gnnc.passes.kernel_annotate_density import UNKNOWN, KernelAnnotateDensity
+from gnnc.passes.kernel_annotate_density import KernelAnnotateDensity
 from gnnc.passes.kernel_partition import KernelPartition, PartitionMethod
 from gnnc.passes.pipeline import plain_block_pipeline
 from gnnc.program import Program, all_rows, checked_input
@@ -80,6 +83,7 @@ class FpgaProgram(Program):
         architecture: Architecture,
         graph: AnyGraph | None = None,
         model: torch.nn.Module | None = None,
+        edge_hash: str | None = None,
     ):
         self.module = module
         self.weights = weights
@@ -90,6 +94,7 @@ class FpgaProgram(Program):
         self.graph = graph
         self.model = model
         self.reference = None
+        self.edge_hash = edge_hash
         self.plan = read_plan(module)
 
     def run(self, *_: Any, **__: Any) -> NoReturn:
@@ -117,20 +122,24 @@ class FpgaProgram(Program):
         Raises RunError if it is another graph.
         """
         used = self.graph_for(graph)
-        self.check_nodes(used)
-        methods = REORDERINGS if reorder == "auto" else (reorder,)
-        runs = [self.simulate_once(used, setting or Setting(), method) for method in methods]
-        fastest = min(runs, key=lambda run: run[0].cycles)
-        simulation, outputs, method = fastest
+        self.check_graph(used)
+        setting = setting or Setting()
+        method = self.fastest_order(used, setting) if reorder == "auto" else reorder
+        simulation, outputs = self.simulate_once(used, setting, method, count_spmm=True)
         return CheckedSimulation(simulation, self.compared(used, outputs), outputs, method)
 
+    def fastest_order(self, graph: Graph, setting: Setting) -> Reordering:
+        """The order in which the fewest cycles are simulated, the graph's own among them."""
+        return min(REORDERINGS, key=lambda method: self.simulate_once(graph, setting, method)[0].cycles)
+
     def simulate_once(
-        self, graph: Graph, setting: Setting, reorder: Reordering
-    ) -> tuple[Simulation, list[NDArray[np.float32]], Reordering]:
-        """A simulation in one order of the nodes, and its outputs in the graph's own."""
+        self, graph: Graph, setting: Setting, reorder: Reordering, *, count_spmm: bool = False
+    ) -> tuple[Simulation, list[NDArray[np.float32]]]:
+        """A simulation in one order of the nodes or features, and its outputs in the graph's own order of nodes."""
         order = permuted(reorder, *self.edges_of(graph), graph.num_nodes)
-        simulation = simulate(self.numbers(graph, order), self.plan, self.architecture, setting)
-        return simulation, [restored(output, order) for output in simulation.outputs], reorder
+        numbers = self.numbers(graph, order, by_frequency=reorder == "features")
+        simulation = simulate(numbers, self.plan, self.architecture, setting, count_spmm=count_spmm)
+        return simulation, [restored(output, order) for output in simulation.outputs]
 
     def graph_for(self, graph: GraphLike | None) -> Graph:
         """The graph to simulate on. Raises RunError if there is none, or one with several types of nodes."""
@@ -139,19 +148,31 @@ class FpgaProgram(Program):
             raise RunError("the program is for graphs with one type of nodes and edges: give such a graph")
         return used
 
-    def check_nodes(self, graph: Graph) -> None:
+    def check_graph(self, graph: Graph) -> None:
+        """The stream holds the graph's edges, so it must be the one that was compiled; features may be others. Raises
+        RunError."""
         if graph.num_nodes != self.plan.nodes:
             raise RunError(
                 f"the stream is of a graph of {self.plan.nodes} nodes, this one has {graph.num_nodes}: compile again"
             )
+        if graph is not self.graph and self.hash_of_edges(graph) != self.known_edge_hash():
+            raise RunError("the stream is of a graph with other edges or values on them: compile again for this one")
+
+    def known_edge_hash(self) -> str:
+        """The hash of the edges that the program was compiled for."""
+        return self.edge_hash or self.hash_of_edges(self.graph_for(None))
+
+    def hash_of_edges(self, graph: Graph) -> str:
+        return edge_hash(graph.num_nodes, self.inputs, self.given(graph)[1])
 
     def edges_of(self, graph: Graph) -> tuple[Any, Any]:
         """Sources and targets."""
         edges = np.asarray(graph.edge_index)
         return edges[0], edges[1]
 
-    def numbers(self, graph: Graph, order: Any | None = None) -> Numbers:
-        """What the graph puts into the operands, its nodes renumbered if an order is given."""
+    def numbers(self, graph: Graph, order: Any | None = None, *, by_frequency: bool = False) -> Numbers:
+        """What the graph puts into the operands, its nodes renumbered if an order is given, the columns of sparse
+        features `by_frequency`."""
         features, edges = self.given(graph)
         if order is not None:
             rank = np.empty_like(order)
@@ -161,7 +182,7 @@ class FpgaProgram(Program):
                 name: torch.as_tensor(rank)[tensor.long()] if name == "edge_index" else tensor
                 for name, tensor in edges.items()
             }
-        return Numbers(self.module, self.plan, self.weights, features, edges)
+        return Numbers(self.module, self.plan, self.weights, features, edges, by_frequency=by_frequency)
 
     def given(self, graph: Graph) -> tuple[dict[str, Matrix], dict[str, torch.Tensor]]:
         """The features, sparse ones left so, and the inputs on edges, by the graph's names."""
@@ -183,12 +204,16 @@ class FpgaProgram(Program):
                 edges[expected.key] = tensor
         return features, edges
 
-    def compared(self, graph: Graph, outputs: list[NDArray[np.float32]]) -> Verification:
-        """The outputs beside those of the reference module, which never saw kernels or tiles."""
+    def expected(self, graph: Graph) -> list[torch.Tensor]:
+        """What the reference module computes, which never saw kernels or tiles."""
         features, edges = self.given(graph)
-        expected = reference_outputs(
+        return reference_outputs(
             self.reference_module, self.weights, features, edges, lambda: self.numbers(graph), graph.node_counts
         )
+
+    def compared(self, graph: Graph, outputs: list[NDArray[np.float32]]) -> Verification:
+        """The outputs beside those of the reference module."""
+        expected = self.expected(graph)
         tensors = [torch.from_numpy(np.ascontiguousarray(output)) for output in outputs]
         rows = self.output_rows()
         names, ids = output_names(self.outputs), all_rows(rows, tensors)
@@ -211,6 +236,7 @@ class FpgaProgram(Program):
                 "fpga",
                 self.reference_module,
                 self.architecture.text,
+                self.hash_of_edges(graph),
                 lambda file: self.write_stream(file, graph),
             ),
             path,
@@ -226,6 +252,12 @@ class FpgaProgram(Program):
         """Writes the task stream from the operands that are known before a run, and reads it back to be sure of it."""
         write_stream(file, self.plan, self.architecture, matrices)
         read_stream(file)
+
+    def with_weights(self, weights: Mapping[str, torch.Tensor]) -> FpgaProgram:
+        """The same program, to be simulated with other weights."""
+        program = copy(self)
+        program.weights = weights
+        return program
 
     def repartitioned(self, n1: int, n2: int) -> FpgaProgram:
         """The same program, to be simulated with other partition sizes."""
@@ -311,20 +343,23 @@ def program_for(
 
     first = program(KernelPartition(**limits, method="alg9" if partition == "search" else partition))
     numbers = first.numbers(graph)
-    run_passes(module, [KernelAnnotateDensity(nodes, nonzeros_of_arguments(module, first.plan, numbers))])
+    write_densities(module, first.plan, numbers)
+    run_passes(module, [KernelAnnotateDensity()])
     if partition == "search":
         n1, n2 = best_partition(numbers, first.plan, architecture)
         return program(KernelPartition(**limits, method="search", n1=n1, n2=n2))
     return program(KernelPartition(**limits, method=partition))
 
 
-def nonzeros_of_arguments(module: ModuleOp, plan: Plan, numbers: Numbers) -> tuple[int, ...]:
-    """The nonzeros of each argument of @forward that a kernel takes, -1 of others."""
-    arguments = numbers.functions.forward.body.block.args
+def write_densities(module: ModuleOp, plan: Plan, numbers: Numbers) -> None:
+    """Writes its density on each argument of @forward that a kernel takes."""
+    forward = model_functions(module).forward
     places = {value: place for place, value in enumerate(plan.values)}
-    return tuple(
-        nonzero_count(numbers.matrix(places[argument])) if argument in places else UNKNOWN for argument in arguments
-    )
+    for old, argument in zip(numbers.functions.forward.body.block.args, forward.body.block.args, strict=True):
+        if old in places:
+            matrix = numbers.matrix(places[old])
+            density = DensityAttr(nonzero_count(matrix), math.prod(matrix.shape))
+            set_argument_attribute(forward, argument.index, DENSITY, density)
 
 
 def run_passes(module: ModuleOp, passes: Any) -> None:

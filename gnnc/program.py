@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from gnnc.artifact import Contents, write_artifact
 from gnnc.errors import RunError
+from gnnc.freezing import Frozen, hash_of_inputs
 from gnnc.frontend.arguments import bind_arguments
 from gnnc.frontend.distinct_edges import check_matrices
 from gnnc.frontend.eager_model import run_eagerly
@@ -22,18 +24,28 @@ from gnnc.graph_entries import is_node_ids
 from gnnc.memory_sizes import memory_bytes
 from gnnc.output_rows import OutputRows, asked_nodes
 from gnnc.outputs import OutputStructure, output_names, rebuild
+from gnnc.passes.gnn_narrow_storage import PRECISION
 from gnnc.sampling import fan_outs, sampled_module
 from gnnc.store_runs import StoreOptions, run_in_store
 from gnnc.targets.gpu.errors import ResourceError
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.fused_executor import executor_with_kernels
 from gnnc.targets.gpu.run_report import RunReport
-from gnnc.targets.gpu.sparse_rows import SparseRows, sparse_features
+from gnnc.targets.gpu.sparse_rows import SparseRows, crossovers_of, sparse_features
 from gnnc.tensors import as_tensor
-from gnnc.verification import DEFAULT_TOLERANCE, Reference, Verification, compare, hash_of
+from gnnc.verification import TOLERANCES, Reference, Verification, compare, hash_of
 
 if TYPE_CHECKING:
     from gnnc.graph import AnyGraph, GraphLike
+
+
+@dataclass(frozen=True)
+class KeptFeatures:
+    """Features that stay the same from run to run: as they are stored, and some of them, by their address, as sparse
+    rows. The arrays live as long, so that no other one can have their address."""
+
+    stored: dict[str, torch.Tensor]
+    sparse: dict[int, SparseRows]
 
 
 class Program:
@@ -41,7 +53,8 @@ class Program:
 
     `module` is its IR at the level of ConvBlocks, `weights` the numbers of the weights by symbol, `inputs` what it
     takes from a graph, `outputs` how its results are put together. A program that was just compiled knows its `graph`
-    and its `model`; `reference` holds rows that the model computed then, if they were asked for.
+    and its `model`; `reference` holds rows that the model computed then, if they were asked for. What is `frozen` was
+    computed then, too: such a program runs on that graph alone.
     """
 
     def __init__(
@@ -54,6 +67,7 @@ class Program:
         graph: AnyGraph | None = None,
         model: torch.nn.Module | None = None,
         reference: Reference | None = None,
+        frozen: Frozen | None = None,
     ):
         self.module = module
         self.weights = weights
@@ -64,10 +78,12 @@ class Program:
         self.reference = reference
         self.report = RunReport()
         """What the last run with a memory budget took."""
+        self.frozen = frozen
+        self._graph_as_frozen: AnyGraph | None = None
         self._executor = BatchedExecutor(module, weights)
         self._cpu_executor: BatchedExecutor | None = None
         self._structure: tuple[AnyGraph, tuple[Any, ...]] | None = None
-        self._features: tuple[AnyGraph, dict[str, torch.Tensor], dict[int, SparseRows]] | None = None
+        self._features: tuple[AnyGraph, KeptFeatures] | None = None
         self._sampled: tuple[tuple[tuple[int, ...], int], BatchedExecutor] | None = None
 
     def run(
@@ -116,17 +132,22 @@ class Program:
         given = self.given_inputs(used, x)
         executor = self.executor_for(fanout, seed, device)
         tensors = self.input_tensors(given, used.node_counts)
+        self.check_frozen(used, tensors, known=x is None)
         as_tensors = any(
             isinstance(given[i.key], torch.Tensor) for i in self.inputs if not (i.is_weight or is_node_ids(i.key))
         )
         if store is not None:
             if fanout is not None or device != "cpu":
                 raise RunError("a store is for runs on cpu with all neighbours: leave out fanout and device, or store")
+            if self.precision != "fp32" or self.frozen is not None:
+                raise RunError(
+                    "a store is for programs in fp32 whose features are not frozen: compile without, or no store"
+                )
             options = StoreOptions(store, memory, batch_size, threads)
             results = self.run_stored(executor, given, tensors, used, nodes, options)
             return rebuild(self.outputs, results if as_tensors else [result.numpy() for result in results])
-        sparse = self.sparse_features(used, tensors) if x is None and device == "cpu" and memory is None else None
-        results = self.run_tensors(used, tensors, nodes, batch_size, device, executor, threads, sparse, memory)
+        kept = self.kept_features(used, tensors) if x is None and memory is None else None
+        results = self.run_tensors(used, tensors, nodes, batch_size, device, executor, threads, kept, memory)
         return rebuild(self.outputs, results if as_tensors else [result.numpy() for result in results])
 
     def run_tensors(
@@ -138,7 +159,7 @@ class Program:
         device: str,
         executor: BatchedExecutor | None = None,
         threads: int | None = None,
-        sparse: Mapping[int, SparseRows] | None = None,
+        kept: KeptFeatures | None = None,
         memory: int | str | None = None,
     ) -> list[torch.Tensor]:
         """The outputs in order, as tensors on the host; arguments as for `run`."""
@@ -147,14 +168,14 @@ class Program:
         asked = None if nodes is None else asked_nodes(nodes, self.output_rows(), graph.node_counts)
         try:
             results = executor.run(
-                {i.key: tensors[i.key] for i in self.inputs if i.is_feature},
+                self.features(tensors) if kept is None else kept.stored,
                 self.structure(graph, tensors),
                 graph.node_counts,
                 wanted=None if asked is None else {name: torch.unique(ids) for name, ids in asked.items()},
                 batch_size=batch_size,
                 device=usable_device(device),
                 threads=threads,
-                sparse=sparse,
+                sparse=None if kept is None or device != "cpu" else kept.sparse,
                 memory=None if memory is None else memory_bytes(memory),
             )
         except ResourceError as error:
@@ -185,6 +206,12 @@ class Program:
             return results
         return [rows.select(r, asked) for r, rows in zip(results, self.output_rows(), strict=True)]
 
+    @property
+    def precision(self) -> str:
+        """How numbers are stored: `fp32`, as the model has them, `bf16` or `fp16`."""
+        given = self.module.attributes.get(PRECISION)
+        return given.data if isinstance(given, StringAttr) else "fp32"
+
     def output_rows(self) -> list[OutputRows]:
         """What the rows of each output are."""
         return [OutputRows.of_type(type_) for type_ in self._executor.output_types()]
@@ -194,6 +221,8 @@ class Program:
         torch's operations run; what was used last with them is kept."""
         if fanout is None:
             return self.executor(device)
+        if self.frozen is not None:
+            raise RunError("fanout: the program was compiled with freeze_features, for all neighbours: compile without")
         key = fan_outs(fanout), seed
         if self._sampled is None or self._sampled[0] != key:
             self._sampled = key, BatchedExecutor(sampled_module(self.module, *key), self.weights)
@@ -213,7 +242,7 @@ class Program:
         *,
         graph: GraphLike | None = None,
         model: torch.nn.Module | None = None,
-        tolerance: float = DEFAULT_TOLERANCE,
+        tolerance: float | None = None,
         batch_size: int | None = None,
         device: str = "cpu",
     ) -> Verification:
@@ -221,12 +250,15 @@ class Program:
 
         The model is the one that was compiled, or `model`; it runs eagerly on the whole graph. A program that was
         loaded from a file and is given no model compares with the reference rows that were stored with it. `tolerance`
-        is the largest error over the scale of the output, the largest absolute value that the model computes.
+        is the largest error over the scale of the output, the largest absolute value that the model computes (default:
+        1e-4, where numbers are stored in 16 bits 0.02).
 
         Raises RunError if there is nothing to compare with, or the reference rows are of another graph.
         """
         used = self.graph_for(graph)
         tensors = self.input_tensors(self.given_inputs(used), used.node_counts)
+        self.check_frozen(used, tensors, known=True)
+        tolerance = TOLERANCES[self.precision] if tolerance is None else tolerance
         model = unwrapped(model) if model is not None else self.model
         rows, names = self.output_rows(), output_names(self.outputs)
         if model is None:
@@ -274,7 +306,8 @@ class Program:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the program as an artifact, a folder from which `gnnc.load` reads it without the model's source."""
-        write_artifact(Contents(self.module, self.weights, self.inputs, self.outputs, self.reference), path)
+        contents = Contents(self.module, self.weights, self.inputs, self.outputs, self.reference, frozen=self.frozen)
+        write_artifact(contents, path)
 
     def given_inputs(self, graph: AnyGraph, x: Any = None) -> dict[str, Any]:
         """What a graph provides, by key; `x` takes the place of its features."""
@@ -305,6 +338,25 @@ class Program:
             raise RunError("the program was loaded from a file and knows no graph: give graph=")
         return self.graph
 
+    def features(self, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        """The node values that @forward takes, in its types: the graph's, and what is frozen."""
+        frozen = () if self.frozen is None else self.frozen.keys
+        given = {i.key: tensors[i.key] for i in self.inputs if i.is_feature}
+        stored = {key: tensor.to(self._executor.feature_dtypes[key]) for key, tensor in given.items()}
+        return {**stored, **{key: self.weights[key] for key in frozen}}
+
+    def check_frozen(self, graph: AnyGraph, tensors: Mapping[str, torch.Tensor], *, known: bool) -> None:
+        """Raises RunError if a program with frozen features is to run on other ones. Those of a graph that was looked
+        at before are `known`."""
+        if self.frozen is None or (known and self._graph_as_frozen is graph):
+            return
+        if hash_of_inputs(self.inputs, tensors) != self.frozen.graph_hash:
+            raise RunError(
+                "the program was compiled with freeze_features for one graph and its features, and these are others: "
+                "compile it for these, or without freeze_features for any"
+            )
+        self._graph_as_frozen = graph if known else self._graph_as_frozen
+
     def structure(self, graph: AnyGraph, tensors: Mapping[str, torch.Tensor]) -> tuple[Any, ...]:
         """What depends on the graph alone; kept for the graph that was used last."""
         if self._structure is None or self._structure[0] is not graph:
@@ -312,13 +364,13 @@ class Program:
             self._structure = (graph, self._executor.structure(tensors, graph.node_counts))
         return self._structure[1]
 
-    def sparse_features(self, graph: AnyGraph, tensors: Mapping[str, torch.Tensor]) -> dict[int, SparseRows]:
-        """Features of the graph itself that are worth holding as sparse rows; kept for the graph that was used last,
-        with the arrays that they were made from, so that no other array can have their address."""
+    def kept_features(self, graph: AnyGraph, tensors: Mapping[str, torch.Tensor]) -> KeptFeatures:
+        """Features of the graph itself as the program takes them, and those that are worth holding as sparse rows; kept
+        for the graph that was used last."""
         if self._features is None or self._features[0] is not graph:
-            features = {i.key: tensors[i.key] for i in self.inputs if i.is_feature}
-            self._features = (graph, features, sparse_features(features))
-        return self._features[2]
+            stored = self.features(tensors)
+            self._features = graph, KeptFeatures(stored, sparse_features(stored, crossovers_of(self.module)))
+        return self._features[1]
 
     def input_tensors(self, given: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, torch.Tensor]:
         """The inputs by key, on the host, checked against the program's signature and the node counts by set."""

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 def as_tensor(array: NDArray[Any] | torch.Tensor) -> torch.Tensor:
     """A tensor on the host that shares the array's memory where it can; it is only read."""
+    if not isinstance(array, torch.Tensor) and any(stride < 0 for stride in array.strides):
+        array = array.copy()  # torch knows no array that runs backwards
     with warnings.catch_warnings():
         # memory-mapped files are read-only, and torch warns of what would happen if one wrote to them
         warnings.filterwarnings("ignore", "The given NumPy array is not writable", UserWarning)

@@ -11,6 +11,8 @@ import torch
 from gnnc.output_rows import OutputRows
 
 DEFAULT_TOLERANCE = 1e-4
+TOLERANCES = {"fp32": DEFAULT_TOLERANCE, "fp16": 0.02, "bf16": 0.02}
+"""By how numbers are stored. With 16 bits the error is what was asked for; `verify` says how large it is."""
 
 
 @dataclass(frozen=True)

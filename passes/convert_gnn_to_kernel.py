@@ -42,6 +42,7 @@ from gnnc.dialects.gnn import (
 )
 from gnnc.dialects.gnn.attributes import domain_of, row_shape, tensor_on
 from gnnc.passes.analysis.conv_layers import is_on_edges
+from gnnc.passes.analysis.decision_log import forget
 from gnnc.passes.analysis.foldable import Refusal, reason_of
 from gnnc.passes.analysis.kernel_graph import Adjacency, Base, EdgeFactor, Input, Kernel, NormScale, Vector, Weight
 from gnnc.passes.analysis.linear_forms import LinearForms, Order
@@ -79,6 +80,7 @@ class ConvertGnnToKernel(ModulePass):
         if has_weights_function(op):
             raise PassFailedException("@weights exists already: run convert-gnn-to-kernel without gnn-fold-weights")
         inline_blocks(functions.forward)
+        forget(op, "gnn-split-conv-blocks")
         refuse_attention(functions.forward)
         cse(op)
         KernelWriter(op, functions, self.order).run()

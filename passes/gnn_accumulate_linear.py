@@ -42,7 +42,7 @@ class AccumulateLinear(RewritePattern):
         for product, other in ((op.rhs, op.lhs), (op.lhs, op.rhs)):
             linear = accumulating(product)
             if linear is not None and other is not product and other.type == product.type == op.result.type:
-                new = located(LinearOp(linear.input, linear.weight, other, tensor_type(other)), op)
+                new = located(with_bias(linear, other), op)
                 rewriter.replace(op, new)
                 rewriter.erase(linear)
                 return
@@ -59,9 +59,16 @@ class StartFromBias(RewritePattern):
         if shape_of(op.rhs) != shape_of(first.result)[-1:]:
             return
         bias = op.rhs.owner.clone()
-        new = located(LinearOp(first.input, first.weight, bias.result, tensor_type(first.result)), first)
+        new = located(with_bias(first, bias.result), first)
         rewriter.replace(first, [bias, new])
         rewriter.replace(op, [], [op.lhs])
+
+
+def with_bias(op: LinearOp, bias: SSAValue) -> LinearOp:
+    """The same product, read in the same way, and a bias."""
+    new = LinearOp(op.input, op.weight, bias, tensor_type(op.result))
+    new.densities, new.primitive = op.densities, op.primitive
+    return new
 
 
 def first_product(value: SSAValue) -> LinearOp | None:

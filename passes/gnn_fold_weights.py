@@ -15,7 +15,8 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from gnnc.dialects.gnn import AddOp, BatchNormOp, LinearOp, LoadWeightOp, MulOp, ReshapeOp, RowwiseOp
 from gnnc.dialects.gnn.attributes import row_shape, tensor_type
 from gnnc.dialects.gnn.rowwise import shape_of
-from gnnc.passes.analysis.cost_model import ELEMENTWISE_PS_PER_BYTE, MATMUL_PS_PER_FLOP
+from gnnc.passes.analysis.cost_model import ELEMENTWISE_PS_PER_BYTE, MATMUL_PS_PER_FLOP, row_bytes
+from gnnc.passes.analysis.decision_log import Decision, record, source_of
 from gnnc.passes.analysis.folded_weights import WeightFolder
 from gnnc.passes.analysis.matching import aten_call, located
 from gnnc.passes.analysis.model_functions import model_functions
@@ -39,14 +40,17 @@ class GnnFoldWeights(ModulePass):
         forward = model_functions(op).forward
         found = list(forward.body.block.ops)
         norms = [o for o in found if isinstance(o, BatchNormOp) and has_loaded_parameters(o)]
-        projections = [p for o in found if (p := projection_of(o)) is not None and p.pays]
+        projections = [p for o in found if (p := projection_of(o)) is not None]
         if not norms and not projections:
             return
         folder = WeightFolder(op)
         for norm in norms:
+            record(op, decision_on_norm(norm))
             fold_batch_norm(norm, folder)
         for projection in projections:
-            fold_projection(projection, folder)
+            record(op, projection.decision)
+            if projection.pays:
+                fold_projection(projection, folder)
 
 
 def is_loaded(value: SSAValue) -> bool:
@@ -60,10 +64,29 @@ def has_loaded_parameters(op: BatchNormOp) -> bool:
     return len(row_shape(op.input.type)) == 1 and all(is_loaded(v) for v in (op.mean, op.variance, *op.affine))
 
 
-def fold_batch_norm(op: BatchNormOp, folder: WeightFolder) -> None:
-    factor, offset = factor_and_offset(op, folder)
+def decision_on_norm(op: BatchNormOp) -> Decision:
+    """Into a linear layer's weight it costs nothing; otherwise what is known of it makes one product and one sum."""
+    apart = 2 * row_bytes(op.result.type) * ELEMENTWISE_PS_PER_BYTE
+    predicted = {"product and sum": apart, "batch norm": 2 * apart}
+    choice = "product and sum"
+    if layer_before(op) is not None:
+        choice, predicted = "into the linear layer", {"into the linear layer": 0, **predicted}
+    subject = f"batch norm of {row_shape(op.result.type)[0]}"
+    return Decision(GnnFoldWeights.name, subject, source_of(op), choice, predicted)
+
+
+def layer_before(op: BatchNormOp) -> LinearOp | None:
+    """The linear layer that a batch norm can become part of."""
     linear = op.input.owner
     if isinstance(linear, LinearOp) and len(set(linear.result.uses)) == 1 and can_take(linear):
+        return linear
+    return None
+
+
+def fold_batch_norm(op: BatchNormOp, folder: WeightFolder) -> None:
+    factor, offset = factor_and_offset(op, folder)
+    linear = layer_before(op)
+    if linear is not None:
         scale_linear(op, linear, factor, offset, folder)
         return
     type_ = tensor_type(op.result)
@@ -122,12 +145,23 @@ class Projection:
     size: int
 
     @property
-    def pays(self) -> bool:
-        """Whether a thin product of the layer's input costs less than products and sums of its result."""
+    def prices(self) -> tuple[int, int]:
+        """Picoseconds a row of a thin product of the layer's input, and of products and sums of its result."""
         columns = shape_of(self.linear.weight)[1]
-        as_it_is = 3 * 4 * self.heads * self.size * ELEMENTWISE_PS_PER_BYTE
         thin = 2 * columns * self.heads * MATMUL_PS_PER_FLOP * THIN + 4 * columns * ELEMENTWISE_PS_PER_BYTE
+        return thin, 3 * 4 * self.heads * self.size * ELEMENTWISE_PS_PER_BYTE
+
+    @property
+    def pays(self) -> bool:
+        thin, as_it_is = self.prices
         return thin < as_it_is
+
+    @property
+    def decision(self) -> Decision:
+        thin, as_it_is = self.prices
+        predicted = {"thin linear layer": thin, "product and sum": as_it_is}
+        choice, subject = list(predicted)[0 if self.pays else 1], f"projection of {self.heads} heads of {self.size}"
+        return Decision(GnnFoldWeights.name, subject, source_of(self.op), choice, predicted)
 
 
 def projection_of(op: Operation) -> Projection | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -23,7 +23,11 @@ from gnnc.dialects.gnn import (
     YieldOp,
 )
 from gnnc.passes.analysis.conv_layers import Restriction, is_on_edges, restriction_of
+from gnnc.passes.analysis.cost_model import GATHER_PS_PER_BYTE, WRITE_PS_PER_BYTE, row_bytes
+from gnnc.passes.analysis.decision_log import EDGE, Decision, record, source_of
 from gnnc.passes.loops.expressions import has_form_in_loops, rows_come_first
+
+FUSED, APART = "one loop", "operation by operation"
 
 
 @dataclass(frozen=True)
@@ -37,20 +41,38 @@ class GnnFuseConv(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for block in [o for o in op.walk() if isinstance(o, ConvBlockOp)]:
-            fuse_convs(block.body.block)
+            for decision in fuse_convs(block.body.block):
+                record(op, decision)
 
 
-def fuse_convs(block: Block) -> None:
+def fuse_convs(block: Block) -> Iterator[Decision]:
     """Fuses the Convs of one block, as many reductions in one loop as don't depend on each other."""
     left = [op for op in block.ops if isinstance(op, AggregateOp)]
     while left:
         group = Group(block, restriction_of(left[0]))
         left = [op for op in left if not group.takes(op)]
         if not group.reductions:
+            yield Decision(GnnFuseConv.name, name_of(left[0]), source_of(left[0]), APART)
             left = left[1:]
             continue
+        yield decision_on(group)
         group.grow()
         replace(block, group)
+
+
+def name_of(op: AggregateOp) -> str:
+    return f"{op.reduction.data.value} of {row_bytes(op.messages.type)} bytes an edge"
+
+
+def decision_on(group: Group) -> Decision:
+    """In one loop, rows of nodes are gathered; apart, edge values are written and read again, too."""
+    on_edges = [r.type for op in group.operations for r in op.results if is_on_edges(r)]
+    gathered = [op.result.type for op in group.operations if isinstance(op, GatherOp)]
+    fused = sum(row_bytes(type_) for type_ in gathered) * GATHER_PS_PER_BYTE
+    apart = fused + 2 * sum(row_bytes(type_) for type_ in on_edges) * WRITE_PS_PER_BYTE
+    subject = " and ".join(name_of(op) for op in group.reductions)
+    source = source_of(group.reductions[0])
+    return Decision(GnnFuseConv.name, subject, source, FUSED, {FUSED: fused, APART: apart}, unit=EDGE)
 
 
 @dataclass

@@ -23,6 +23,7 @@ from gnnc.dialects.gnn import (
     ReshapeOp,
 )
 from gnnc.dialects.gnn.attributes import AnyTensor, domain_of, row_shape, tensor_on, tensor_type
+from gnnc.passes.analysis.decision_log import Decision, record, source_of
 from gnnc.passes.analysis.folded_weights import WeightFolder
 from gnnc.passes.analysis.linear_terms import (
     Gathered,
@@ -32,12 +33,15 @@ from gnnc.passes.analysis.linear_terms import (
     Sum,
     Term,
     is_flat,
+    leaves,
     price_applied_early,
     price_applied_last,
     term_of,
 )
 from gnnc.passes.analysis.matching import located
 from gnnc.passes.analysis.model_functions import model_functions
+
+EARLY, LAST = "A(XW)", "(AX)W"
 
 
 @dataclass(frozen=True)
@@ -57,11 +61,15 @@ class GnnReorderLinear(ModulePass):
         folder = LazyFolder(op)
         for matmul in [o for o in forward.body.block.ops if isinstance(o, MatmulOp)]:
             write_as_linear(matmul, folder)
-        for linear in [o for o in forward.body.block.ops if isinstance(o, LinearOp)]:
-            self.reorder(linear, folder)
-        erase_unused(forward)
+        seen = set[LinearOp]()
+        # a layer that was applied earlier may be applied earlier still, as in a model of several hops
+        while fresh := [o for o in forward.body.block.ops if isinstance(o, LinearOp) and o not in seen]:
+            seen |= set(fresh)
+            for linear in fresh:
+                self.reorder(op, linear, folder)
+            erase_unused(forward)
 
-    def reorder(self, op: LinearOp, folder: LazyFolder) -> None:
+    def reorder(self, module: ModuleOp, op: LinearOp, folder: LazyFolder) -> None:
         columns, width = row_shape(op.input.type)[-1], row_shape(op.result.type)[-1]
         if not isinstance(op.weight.owner, LoadWeightOp) or not is_flat(op.input):
             return
@@ -69,8 +77,18 @@ class GnnReorderLinear(ModulePass):
         if isinstance(term, Leaf):
             return
         early = price_applied_early(term, width, self.degree)
-        if early < price_applied_last(term, op.input, columns, width, self.degree):
+        last = price_applied_last(term, op.input, columns, width, self.degree)
+        choice = EARLY if early < last else LAST
+        subject = f"linear {columns} to {width} of {leaf_count(term)}"
+        record(module, Decision(self.name, subject, source_of(op), choice, {EARLY: early, LAST: last}))
+        if choice == EARLY:
             AppliedEarly(op, folder.get(), width).rewrite(term)
+
+
+def leaf_count(term: Term) -> str:
+    """What a linear layer would be applied to, in words."""
+    count = len(leaves(term))
+    return "one value" if count == 1 else f"{count} values"
 
 
 class LazyFolder:

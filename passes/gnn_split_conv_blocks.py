@@ -23,7 +23,7 @@ from gnnc.dialects.gnn import (
     YieldOp,
 )
 from gnnc.dialects.gnn.attributes import domain_of
-from gnnc.passes.analysis.block_boundaries import Prices, block_boundaries
+from gnnc.passes.analysis.block_boundaries import Boundary, Prices, block_boundaries
 from gnnc.passes.analysis.conv_layers import (
     ConvLayers,
     Restriction,
@@ -35,8 +35,12 @@ from gnnc.passes.analysis.conv_layers import (
     restriction_of,
     stages,
 )
-from gnnc.passes.analysis.cost_model import CostKind
+from gnnc.passes.analysis.cost_model import CostKind, row_bytes
+from gnnc.passes.analysis.decision_log import NODE, Decision, record, source_of
 from gnnc.passes.analysis.model_functions import ModelFunctions, model_functions, returned
+
+MINIMUM = "minimum cut"
+UNITS: dict[CostKind, str] = {"time": NODE, "bytes": "bytes a node", "tensors": "tensors"}
 
 
 @dataclass(frozen=True)
@@ -61,10 +65,25 @@ class GnnSplitConvBlocks(ModulePass):
         layers = stages(functions)
         boundaries = block_boundaries(functions, layers, Prices(self.cost, max(1, self.loads)))
         splitter = Splitter(functions, layers, conv_layers(functions))
-        for stage, kept in enumerate([*boundaries, list(returned(functions.forward).arguments)]):
+        for layer, boundary in enumerate(boundaries):
+            record(op, self.decision(layer, boundary))
+        kept_values = [boundary.kept for boundary in boundaries]
+        for stage, kept in enumerate([*kept_values, list(returned(functions.forward).arguments)]):
             splitter.add_block(stage, kept)
             splitter.add_global_calls()
         splitter.finish()
+
+    def decision(self, layer: int, boundary: Boundary) -> Decision:
+        names = ", ".join(f"{v.name_hint or 'a value'} ({row_bytes(v.type)} bytes)" for v in boundary.kept)
+        subject = f"after layer {layer} keep {names}"
+        predicted = {
+            MINIMUM: boundary.price,
+            "what the Convs give": boundary.upstream_price,
+            "what later layers use": boundary.downstream_price,
+        }
+        makers = [v.owner for v in boundary.kept if isinstance(v.owner, Operation)]
+        place = source_of(makers[0]) if makers else ""
+        return Decision(self.name, subject, place, MINIMUM, predicted, unit=UNITS[self.cost])
 
 
 def require_model(functions: ModelFunctions) -> None:

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from xdsl.passes import ModulePass
 
 from gnnc.passes.analysis.cost_model import CostKind
+from gnnc.passes.analysis.product_prices import ProductPrices
+
+if TYPE_CHECKING:
+    from gnnc.passes.gnn_narrow_storage import Precision
 
 
-def block_pipeline(*, cost: CostKind = "time", loads: int = 8) -> Sequence[ModulePass]:
-    """From the level `model` to the level `blocks`; `cost` and `loads` as in gnn-split-conv-blocks."""
+def block_pipeline(*, cost: CostKind = "time", loads: int = 8, freeze: bool = False) -> Sequence[ModulePass]:
+    """From the level `model` to the level `blocks`; `cost` and `loads` as in gnn-split-conv-blocks, `freeze` with
+    gnn-freeze-features."""
     from xdsl.transforms.canonicalize import CanonicalizePass
     from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
     from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
     from gnnc.passes.gnn_fold_weights import GnnFoldWeights
+    from gnnc.passes.gnn_freeze_features import GnnFreezeFeatures
     from gnnc.passes.gnn_reorder_linear import GnnReorderLinear
 
     return (
         *raising_pipeline(),
         GnnFoldWeights(),
         DeadCodeElimination(),
+        *([GnnFreezeFeatures()] if freeze else []),
         GnnReorderLinear(degree=loads),
         CommonSubexpressionElimination(),
         CanonicalizePass(),
@@ -72,3 +81,14 @@ def fusing_pipeline() -> Sequence[ModulePass]:
     from gnnc.passes.gnn_sink_convs import GnnSinkConvs
 
     return (GnnFuseConv(), GnnAccumulateLinear(), GnnSinkConvs())
+
+
+def choosing_pipeline(prices: ProductPrices | None = None, precision: Precision = "fp32") -> Sequence[ModulePass]:
+    """At the level `blocks`, from the statistics of the graph: how products are computed, `prices` as measured, and how
+    numbers are stored."""
+    from gnnc.passes.gnn_annotate_density import GnnAnnotateDensity
+    from gnnc.passes.gnn_narrow_storage import GnnNarrowStorage
+    from gnnc.passes.gnn_select_primitives import GnnSelectPrimitives
+
+    options = {} if prices is None else asdict(prices)
+    return (GnnAnnotateDensity(), GnnSelectPrimitives(**options), GnnNarrowStorage(precision))

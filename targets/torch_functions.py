@@ -33,6 +33,7 @@ from gnnc.dialects.gnn import (
     AddOp,
     BatchNormOp,
     BroadcastOp,
+    CastOp,
     ConcatOp,
     ConstantOp,
     DivOp,
@@ -121,6 +122,15 @@ def layer_norm(op: LayerNormOp) -> TensorFunction:
     return run
 
 
+def cast_to(op: CastOp) -> TensorFunction:
+    dtype = dtype_of(op.result.type)
+
+    def run(x: torch.Tensor) -> torch.Tensor:
+        return x.to(dtype)
+
+    return run
+
+
 def concat(op: ConcatOp) -> TensorFunction:
     axis = op.axis.value.data
     return lambda *values: torch.cat(values, axis)
@@ -176,6 +186,7 @@ _FUNCTIONS: dict[type[Operation], Callable[[Any], TensorFunction]] = {
     ConcatOp: concat,
     ReshapeOp: reshape,
     BroadcastOp: broadcast,
+    CastOp: cast_to,
 }
 
 

@@ -2,8 +2,8 @@
 
 Types and attributes are in `attributes`; operations by what they do: `values` (weights, constants, fills, counts),
 `edge_sets`, `neighborhood` (gather, scatter, aggregate, edge_softmax), `aggregations` (quantiles, recurrent networks,
-lists), `rowwise`, `aten_calls` (the generic ones), `global_values` (reductions of all rows), `blocks` (ConvBlocks) and
-`fused` (Convs as one operation).
+lists), `rowwise`, `casts`, `aten_calls` (the generic ones), `global_values` (reductions of all rows), `blocks`
+(ConvBlocks), `fused` (Convs as one operation), and `decisions`, the log of what passes chose.
 """
 
 from xdsl.ir import Dialect
@@ -20,8 +20,20 @@ from gnnc.dialects.gnn.aggregations import (
     RecurrentCellAttr,
 )
 from gnnc.dialects.gnn.aten_calls import RowwiseOp, WholeGraphOp
-from gnnc.dialects.gnn.attributes import DomainAttr, EdgeSetType, End, EndAttr, Reduction, ReductionAttr, SampleAttr
+from gnnc.dialects.gnn.attributes import (
+    DensityAttr,
+    DomainAttr,
+    EdgeSetType,
+    End,
+    EndAttr,
+    PrimitiveAttr,
+    Reduction,
+    ReductionAttr,
+    SampleAttr,
+)
 from gnnc.dialects.gnn.blocks import ConvBlockOp, YieldOp
+from gnnc.dialects.gnn.casts import CastOp
+from gnnc.dialects.gnn.decisions import DecisionAttr
 from gnnc.dialects.gnn.edge_sets import (
     EdgeSetOp,
     EndpointsOp,
@@ -72,11 +84,14 @@ __all__ = [
     "RecurrentCellAttr",
     "BatchNormOp",
     "BroadcastOp",
+    "CastOp",
     "ConcatOp",
     "ConstantOp",
     "ConvBlockOp",
     "ConvOperation",
     "CountOp",
+    "DecisionAttr",
+    "DensityAttr",
     "DivOp",
     "DomainAttr",
     "EdgeSetOp",
@@ -99,6 +114,7 @@ __all__ = [
     "MatmulOp",
     "MulOp",
     "OperandAttr",
+    "PrimitiveAttr",
     "Reduction",
     "ReductionAttr",
     "RelationOp",
@@ -161,6 +177,7 @@ GNN = Dialect(
         ConcatOp,
         ReshapeOp,
         BroadcastOp,
+        CastOp,
         RowwiseOp,
         WholeGraphOp,
         GlobalReduceOp,
@@ -169,5 +186,17 @@ GNN = Dialect(
         YieldOp,
         FusedConvOp,
     ],
-    [DomainAttr, EdgeSetType, EndAttr, ReductionAttr, SampleAttr, InterpolationAttr, RecurrentCellAttr, OperandAttr],
+    [
+        DomainAttr,
+        EdgeSetType,
+        EndAttr,
+        ReductionAttr,
+        SampleAttr,
+        DensityAttr,
+        PrimitiveAttr,
+        DecisionAttr,
+        InterpolationAttr,
+        RecurrentCellAttr,
+        OperandAttr,
+    ],
 )

@@ -9,9 +9,10 @@ that runs over that set:
 """
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr, NoneAttr, StringAttr, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IntAttr, NoneAttr, StringAttr, TensorType, f64
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -21,6 +22,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 DOMAIN_KINDS = ("nodes", "edges")
+UNKNOWN = -1
 
 
 def parse_name(parser: AttrParser) -> str:
@@ -189,6 +191,83 @@ class SampleAttr(ParametrizedAttribute):
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_string(f"fanout {self.fanout.data} seed {self.seed.data}")
+
+
+@irdl_attr_definition
+class DensityAttr(ParametrizedAttribute):
+    """The density of an operand of a matrix product: nonzeros over numbers, `<49216/3880564>`, or `<?>` until run time.
+    Of features too large to be counted, both are those of some rows.
+    """
+
+    name = "gnn.density"
+
+    nonzeros: IntAttr
+    extent: IntAttr
+
+    def __init__(self, nonzeros: int | IntAttr = UNKNOWN, extent: int | IntAttr = UNKNOWN):
+        super().__init__(*(IntAttr(n) if isinstance(n, int) else n for n in (nonzeros, extent)))
+
+    @property
+    def value(self) -> Fraction | None:
+        """The density between 0 and 1, or None until run time; an operand without numbers has density 0."""
+        if self.extent.data == UNKNOWN:
+            return None
+        return Fraction(self.nonzeros.data, max(1, self.extent.data))
+
+    def verify(self) -> None:
+        if not (self.nonzeros.data == self.extent.data == UNKNOWN or 0 <= self.nonzeros.data <= self.extent.data):
+            raise VerifyException(f"{self.nonzeros.data} of {self.extent.data} numbers can't be nonzero")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            if parser.parse_optional_punctuation("?") is not None:
+                return (IntAttr(UNKNOWN), IntAttr(UNKNOWN))
+            nonzeros = parser.parse_integer(allow_boolean=False, allow_negative=False)
+            parser.parse_characters("/")
+            return (IntAttr(nonzeros), IntAttr(parser.parse_integer(allow_boolean=False, allow_negative=False)))
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            unknown = self.extent.data == UNKNOWN
+            printer.print_string("?" if unknown else f"{self.nonzeros.data}/{self.extent.data}")
+
+
+@irdl_attr_definition
+class PrimitiveAttr(ParametrizedAttribute):
+    """How a product reads its left side: `<csr crossover 0.23>` as compressed sparse rows, or `<dense crossover 0.23>`.
+
+    That is for the graph which was compiled. On another one, compressed sparse rows are read if the left side's density
+    is below the crossover, at which both take the same time. The numbers are the same either way.
+    """
+
+    name = "gnn.primitive"
+
+    kind: StringAttr
+    crossover: FloatAttr
+
+    def __init__(self, kind: str | StringAttr, crossover: float | FloatAttr):
+        super().__init__(
+            StringAttr(kind) if isinstance(kind, str) else kind,
+            FloatAttr(crossover, f64) if isinstance(crossover, float) else crossover,
+        )
+
+    def verify(self) -> None:
+        if self.kind.data not in ("csr", "dense"):
+            raise VerifyException(f"a left side is read as csr or dense, not as {self.kind.data}")
+        if not 0 <= self.crossover.value.data <= 1:
+            raise VerifyException(f"a density is between 0 and 1, and {self.crossover.value.data} is not")
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            kind = parser.parse_identifier()
+            parser.parse_keyword("crossover")
+            return (StringAttr(kind), FloatAttr(float(parser.parse_number()), f64))
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(f"{self.kind.data} crossover {self.crossover.value.data!r}")
 
 
 AnyTensor = TensorType[Attribute]

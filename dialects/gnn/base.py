@@ -2,11 +2,12 @@
 
 from abc import ABC
 
+from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
-from gnnc.dialects.gnn.attributes import DomainAttr, domain_axis, domain_of, verify_value_type
+from gnnc.dialects.gnn.attributes import DensityAttr, DomainAttr, domain_axis, domain_of, verify_value_type
 
 
 class GnnOperation(IRDLOperation, ABC):
@@ -54,3 +55,9 @@ def require_index(value: SSAValue, what: str) -> None:
     shape = getattr(value.type, "get_shape", lambda: ())()
     if len(shape) != 1 or domain_axis(value.type) != 0:
         raise VerifyException(f"{what} must be a one-dimensional tensor on a domain")
+
+
+def verify_densities(densities: ArrayAttr[DensityAttr] | None) -> None:
+    """A matrix product has a density for each side, or none yet."""
+    if densities is not None and len(densities) != 2:
+        raise VerifyException(f"a product has two sides, and {len(densities)} densities are given")

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, TensorType, UnitAttr, f64, i64
+from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr, TensorType, UnitAttr, f64, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import VarConstraint, irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.pattern_rewriter import RewritePattern
@@ -10,6 +10,7 @@ from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from gnnc.dialects.gnn.attributes import (
+    DensityAttr,
     EdgeSetType,
     EndAttr,
     Reduction,
@@ -19,7 +20,7 @@ from gnnc.dialects.gnn.attributes import (
     row_shape,
     with_domain,
 )
-from gnnc.dialects.gnn.base import GnnOperation, require_domain
+from gnnc.dialects.gnn.base import GnnOperation, require_domain, verify_densities
 from gnnc.dialects.gnn.double import Double
 from gnnc.dialects.gnn.edge_sets import edge_set_type
 
@@ -164,7 +165,8 @@ class ScatterOp(ConvOperation):
 
 @irdl_op_definition
 class AggregateOp(ConvOperation):
-    """The messages of the edges of each node, reduced. A node without edges gets 0 (1 for `mul`).
+    """The messages of the edges of each node, reduced. A node without edges gets 0 (1 for `mul`). As a product A X of
+    the adjacency matrix and the node values that messages are made of, it has `densities`: gnn-annotate-density.
 
     ```mlir
     %y = gnn.aggregate sum %m at target of %e layer 1 conv 0
@@ -178,12 +180,13 @@ class AggregateOp(ConvOperation):
     messages = operand_def(TensorType.constr())
     edges = operand_def(EdgeSetType)
     end = prop_def(EndAttr)
+    densities = opt_prop_def(ArrayAttr[DensityAttr])
     result = result_def(TensorType.constr())
 
     traits = traits_def(Pure(), ThroughReverse())
     assembly_format = (
         "$reduction $messages `at` $end `of` $edges "
-        + CONV_FORMAT
+        + CONV_FORMAT.replace("attr-dict", "(`densities` $densities^)? attr-dict")
         + " `:` type($messages) `,` type($edges) `->` type($result)"
     )
 
@@ -198,6 +201,7 @@ class AggregateOp(ConvOperation):
     def verify_semantics(self) -> None:
         verify_ends(self.edges, self.end, self.result, self.messages)
         self.verify_conv()
+        verify_densities(self.densities)
 
 
 @irdl_op_definition

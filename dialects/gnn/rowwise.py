@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IntegerAttr, TensorType, f64, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, FloatAttr, IntegerAttr, TensorType, f64, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     VarConstraint,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -19,8 +20,8 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from gnnc.dialects.gnn.attributes import AnyTensor, domain_axis, domain_of
-from gnnc.dialects.gnn.base import GnnOperation, require_domain, shared_domain
+from gnnc.dialects.gnn.attributes import AnyTensor, DensityAttr, PrimitiveAttr, domain_axis, domain_of
+from gnnc.dialects.gnn.base import GnnOperation, require_domain, shared_domain, verify_densities
 from gnnc.dialects.gnn.double import Double
 
 
@@ -223,7 +224,8 @@ def is_last_axis(value: SSAValue) -> bool:
 @irdl_op_definition
 class LinearOp(GnnOperation):
     """`input @ weight.T + bias`, over the last axis, as torch.nn.Linear: `weight` is [out, in], `bias` [out], or of the
-    result's type: then the product is added to it.
+    result's type: then the product is added to it. `densities` are those of input and weight (gnn-annotate-density),
+    `primitive` says how the input is read if that is given to the program (gnn-select-primitives).
 
     ```mlir
     %y = gnn.linear %x, %w, %b
@@ -236,12 +238,14 @@ class LinearOp(GnnOperation):
     input = operand_def(TensorType.constr())
     weight = operand_def(TensorType.constr())
     bias = opt_operand_def(TensorType.constr())
+    densities = opt_prop_def(ArrayAttr[DensityAttr])
+    primitive = opt_prop_def(PrimitiveAttr)
     result = result_def(TensorType.constr())
 
     traits = traits_def(Pure())
     assembly_format = (
-        "$input `,` $weight (`,` $bias^)? attr-dict `:` type($input) `,` type($weight) (`,` type($bias)^)? "
-        "`->` type($result)"
+        "$input `,` $weight (`,` $bias^)? (`densities` $densities^)? (`primitive` $primitive^)? attr-dict "
+        "`:` type($input) `,` type($weight) (`,` type($bias)^)? `->` type($result)"
     )
 
     def __init__(self, input: SSAValue, weight: SSAValue, bias: SSAValue | None, type: AnyTensor):
@@ -258,11 +262,13 @@ class LinearOp(GnnOperation):
             raise VerifyException(f"the last axis of the result must have the weight's {weight[0]} rows")
         if self.bias is not None and shape_of(self.bias) != (weight[0],) and self.bias.type != self.result.type:
             raise VerifyException(f"the bias must have {weight[0]} numbers or the type of the result")
+        verify_densities(self.densities)
 
 
 @irdl_op_definition
 class MatmulOp(GnnOperation):
     """`lhs @ rhs` for a value on a domain and one without; the domain axis is not the one that is summed over.
+    `densities` are those of the two sides: gnn-annotate-density.
 
     ```mlir
     %y = gnn.matmul %x, %w
@@ -274,10 +280,13 @@ class MatmulOp(GnnOperation):
 
     lhs = operand_def(TensorType.constr())
     rhs = operand_def(TensorType.constr())
+    densities = opt_prop_def(ArrayAttr[DensityAttr])
     result = result_def(TensorType.constr())
 
     traits = traits_def(Pure())
-    assembly_format = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"
+    assembly_format = (
+        "$lhs `,` $rhs (`densities` $densities^)? attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"
+    )
 
     def __init__(self, lhs: SSAValue, rhs: SSAValue, type: AnyTensor):
         super().__init__(operands=[lhs, rhs], result_types=[type])
@@ -293,6 +302,7 @@ class MatmulOp(GnnOperation):
         expected = (*broadcast_shape([lhs[:-2], rhs[:-2]]), lhs[-2], rhs[-1])
         if shape_of(self.result) != expected:
             raise VerifyException(f"the result must have shape {readable(expected)}")
+        verify_densities(self.densities)
 
 
 @irdl_op_definition

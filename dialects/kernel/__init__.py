@@ -8,7 +8,7 @@ A module at this level has three functions for three binding times: `@structure`
 from xdsl.ir import Dialect
 
 from gnnc.dialects.kernel.adjacency import AdjacencyOp
-from gnnc.dialects.kernel.attributes import ActivationAttr, AdjacencyType, DensityAttr, SchemeAttr
+from gnnc.dialects.kernel.attributes import ActivationAttr, AdjacencyType, SchemeAttr
 from gnnc.dialects.kernel.matmul import AggregateOp, Matmul, UpdateOp
 from gnnc.dialects.kernel.weights import AddOp, NormScaleOp, RowsOp, ScaleOp, SubOp, TransposeOp
 
@@ -19,7 +19,6 @@ __all__ = [
     "AdjacencyOp",
     "AdjacencyType",
     "AggregateOp",
-    "DensityAttr",
     "Matmul",
     "NormScaleOp",
     "RowsOp",
@@ -33,5 +32,5 @@ __all__ = [
 KERNEL = Dialect(
     "kernel",
     [AdjacencyOp, TransposeOp, RowsOp, NormScaleOp, ScaleOp, AddOp, SubOp, AggregateOp, UpdateOp],
-    [AdjacencyType, ActivationAttr, DensityAttr, SchemeAttr],
+    [AdjacencyType, ActivationAttr, SchemeAttr],
 )

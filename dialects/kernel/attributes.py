@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntAttr, StringAttr, f64
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
@@ -13,8 +12,6 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from gnnc.dialects.gnn.attributes import DomainAttr, parse_name
-
-UNKNOWN = -1
 
 # What a core's epilogue can do to a number, and whether it takes a parameter (slope, alpha).
 ACTIVATIONS = {"relu": False, "leaky_relu": True, "elu": True, "sigmoid": False, "tanh": False}
@@ -90,44 +87,6 @@ class ActivationAttr(ParametrizedAttribute):
             printer.print_string(self.kind.data)
             if ACTIVATIONS[self.kind.data]:
                 printer.print_string(f" {self.parameter.value.data!r}")
-
-
-@irdl_attr_definition
-class DensityAttr(ParametrizedAttribute):
-    """The density of an operand, exactly: nonzeros over numbers, `<49216/3880564>`, or `<?>` until run time."""
-
-    name = "kernel.density"
-
-    nonzeros: IntAttr
-    extent: IntAttr
-
-    def __init__(self, nonzeros: int | IntAttr = UNKNOWN, extent: int | IntAttr = UNKNOWN):
-        super().__init__(*(IntAttr(n) if isinstance(n, int) else n for n in (nonzeros, extent)))
-
-    @property
-    def value(self) -> Fraction | None:
-        """The density between 0 and 1, or None until run time; an operand without numbers has density 0."""
-        if self.extent.data == UNKNOWN:
-            return None
-        return Fraction(self.nonzeros.data, max(1, self.extent.data))
-
-    def verify(self) -> None:
-        if not (self.nonzeros.data == self.extent.data == UNKNOWN or 0 <= self.nonzeros.data <= self.extent.data):
-            raise VerifyException(f"{self.nonzeros.data} of {self.extent.data} numbers can't be nonzero")
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            if parser.parse_optional_punctuation("?") is not None:
-                return (IntAttr(UNKNOWN), IntAttr(UNKNOWN))
-            nonzeros = parser.parse_integer(allow_boolean=False, allow_negative=False)
-            parser.parse_characters("/")
-            return (IntAttr(nonzeros), IntAttr(parser.parse_integer(allow_boolean=False, allow_negative=False)))
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            unknown = self.extent.data == UNKNOWN
-            printer.print_string("?" if unknown else f"{self.nonzeros.data}/{self.extent.data}")
 
 
 @irdl_attr_definition

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, TensorType, i64
 from xdsl.ir import Attribute, SSAValue
@@ -21,9 +20,9 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from gnnc.dialects.gnn.attributes import domain_of, row_shape
+from gnnc.dialects.gnn.attributes import DensityAttr, domain_of, row_shape
 from gnnc.dialects.gnn.rowwise import shape_of
-from gnnc.dialects.kernel.attributes import ActivationAttr, AdjacencyType, DensityAttr, SchemeAttr
+from gnnc.dialects.kernel.attributes import ActivationAttr, AdjacencyType, SchemeAttr
 
 
 class Matmul(IRDLOperation):
@@ -151,11 +150,3 @@ class UpdateOp(Matmul):
             raise VerifyException("an update's left side must be a matrix with a row a node of the result")
         if domain_of(rhs.type) is not None or shape_of(rhs) != (*row_shape(lhs.type), self.width):
             raise VerifyException("the right side must be a weight with a row a column of the left")
-
-
-def element_count(nodes: int, value: SSAValue) -> int:
-    """How many numbers a matrix has in a graph of so many nodes."""
-    if isinstance(value.type, AdjacencyType):
-        return nodes * nodes
-    rows, columns = cast("tuple[int, int]", shape_of(value))
-    return (nodes if rows < 0 else rows) * columns

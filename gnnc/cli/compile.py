@@ -12,6 +12,7 @@ from gnnc.cli import options
 if TYPE_CHECKING:
     from gnnc.passes.analysis.cost_model import CostKind
     from gnnc.passes.analysis.linear_forms import Order
+    from gnnc.passes.gnn_narrow_storage import Precision
     from gnnc.passes.kernel_partition import PartitionMethod
 
 
@@ -42,6 +43,18 @@ if TYPE_CHECKING:
 @click.option(
     "--keep-reference", type=click.IntRange(0), default=0, metavar="N", help="Store the model's own rows for N nodes."
 )
+@click.option(
+    "--freeze-features",
+    is_flag=True,
+    help="Compute now what depends on this graph and its features alone; run on no other.",
+)
+@click.option(
+    "--precision",
+    type=click.Choice(["fp32", "bf16", "fp16"]),
+    default="fp32",
+    show_default=True,
+    help="How features, weights of linear layers and what layers hand on are stored; 16 bits change results.",
+)
 @click.option("--output", "-o", type=options.PATH, required=True, metavar="OUT.gnnc", help="The artifact to write.")
 def command(
     model: str,
@@ -54,6 +67,8 @@ def command(
     partition: PartitionMethod,
     cost: CostKind,
     keep_reference: int,
+    freeze_features: bool,
+    precision: Precision,
     output: Path,
 ) -> None:
     """Compile a trained model into an artifact.
@@ -78,6 +93,8 @@ def command(
         target,
         cost=cost,
         keep_reference=keep_reference,
+        freeze_features=freeze_features,
+        precision=precision,
         arch=arch,
         order=order,
         partition=partition,

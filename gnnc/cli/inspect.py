@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     type=click.Choice(["blocks", "fused", "loops", "llvm"]),
     help="Print a stage of the code: ConvBlocks, fused Convs, their loops, or those in the llvm dialect.",
 )
+@click.option("--decisions", is_flag=True, help="Print what the passes decided, and what each choice costs.")
 @options.json
-def command(artifact: Path, ir: bool, emit: Stage | None, as_json: bool) -> None:
+def command(artifact: Path, ir: bool, emit: Stage | None, decisions: bool, as_json: bool) -> None:
     """Show what an artifact takes, computes and returns; of a task stream, its disassembly.
 
     \b
@@ -31,6 +32,7 @@ def command(artifact: Path, ir: bool, emit: Stage | None, as_json: bool) -> None
     gnnc inspect cora.gnnc --ir
     gnnc inspect fpga.gnnc/stream.bin
     gnnc inspect cora.gnnc --emit loops
+    gnnc inspect cora.gnnc --decisions
     """
     if artifact.suffix == ".bin":
         click.echo(disassembly(artifact, as_json=as_json))
@@ -45,6 +47,12 @@ def command(artifact: Path, ir: bool, emit: Stage | None, as_json: bool) -> None
         from gnnc.stages import stage_text
 
         click.echo(stage_text(program.module, emit))
+        return
+    if decisions:
+        from gnnc import decisions as log
+
+        found = log.decisions_of_program(program.module)
+        click.echo(log.as_json(found) if as_json else log.as_text(found))
         return
     if ir:
         click.echo(str(program.module))

@@ -15,7 +15,7 @@ import click
 from gnnc import __version__
 from gnnc.errors import GnncError
 
-COMMANDS = ("compile", "run", "verify", "inspect", "explain", "simulate")
+COMMANDS = ("compile", "run", "verify", "inspect", "explain", "simulate", "calibrate")
 
 
 class Commands(click.Group):

@@ -31,7 +31,11 @@ def choice(name: str, *values: str, text: str) -> Callable[[options.F], options.
 @choice("mapping", "dynamic", "s1", "s2", "oracle", text="Which primitive multiplies a pair of tiles.")
 @choice("loads", "literal", "resident", "lean", text="What tasks fetch.")
 @choice("schedule", "dynamic", "lpt", "static", text="How tasks go to cores.")
-@choice("reorder", "none", "degree", "bfs", "rcm", "community", "auto", text="Renumber the nodes first.")
+@choice(
+    "reorder",
+    *("none", "degree", "bfs", "rcm", "community", "features", "auto"),
+    text="Renumber the nodes first, or the columns of sparse features.",
+)
 @click.option("--output", "-o", type=options.PATH, metavar="EMB.npy", help="Write what the model returns, too.")
 @click.option("--report", type=options.PATH, metavar="R.html", help="Write a report with pictures.")
 @click.option("--trace", type=options.PATH, metavar="T.json", help="Write a timeline that Perfetto opens.")

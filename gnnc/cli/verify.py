@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 @options.node_table
 @click.option("--model", "model_spec", metavar="MODEL", help="The model to compare with, as file.py:callable.")
 @options.weights
-@click.option("--tolerance", type=float, metavar="T", help="Largest error over the output's scale.  [default: 1e-4]")
+@click.option(
+    "--tolerance",
+    type=float,
+    metavar="T",
+    help="Largest error over the output's scale.  [default: 1e-4; 0.02 where 16 bits are stored]",
+)
 @click.option("--nodes", "nodes_path", type=options.PATH, metavar="IDS.npy", help="Compare these nodes only.")
 @options.batch_size
 @options.device
@@ -51,7 +56,6 @@ def command(
     from gnnc.errors import RunError
     from gnnc.model_files import load_model
     from gnnc.output_files import read_node_list
-    from gnnc.verification import DEFAULT_TOLERANCE
 
     if weights is not None and model_spec is None:
         raise RunError(f"--weights {weights} belongs to a model: give --model, too")
@@ -61,18 +65,21 @@ def command(
         None if nodes_path is None else read_node_list(nodes_path, graph),
         graph=graph,
         model=None if model_spec is None else load_model(model_spec, weights),
-        tolerance=DEFAULT_TOLERANCE if tolerance is None else tolerance,
+        tolerance=tolerance,
         batch_size=batch_size,
         device=device,
     )
-    click.echo(
-        as_text(verification) if not as_json else json.dumps({**asdict(verification), "passed": verification.passed})
-    )
+    if as_json:
+        record = {**asdict(verification), "precision": program.precision, "passed": verification.passed}
+        click.echo(json.dumps(record))
+    else:
+        click.echo(as_text(verification, program.precision))
     sys.exit(0 if verification.passed else 1)
 
 
-def as_text(verification: Verification) -> str:
-    lines = [f"compared {verification.rows:,} rows"]
+def as_text(verification: Verification, precision: str) -> str:
+    stored = "" if precision == "fp32" else f", numbers stored as {precision}"
+    lines = [f"compared {verification.rows:,} rows{stored}"]
     for output in verification.outputs:
         verdict = "ok" if output.passed else f"over the tolerance {output.tolerance:g}"
         where = "" if output.row is None else f", largest at {output.unit} {output.row}"

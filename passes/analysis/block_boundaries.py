@@ -15,7 +15,7 @@ from gnnc.passes.analysis.conv_layers import ConvLayers, is_on_edges, is_on_node
 from gnnc.passes.analysis.cost_model import CostKind, recompute_price, row_bytes, store_price
 from gnnc.passes.analysis.model_functions import ModelFunctions
 from gnnc.passes.analysis.value_uses import Uses, collect_uses, values_to_keep
-from gnnc.passes.analysis.vertex_cut import DataflowGraph, Vertex, minimum_vertex_cut
+from gnnc.passes.analysis.vertex_cut import DataflowGraph, Vertex, minimum_vertex_cut, price_of
 
 
 @dataclass(frozen=True)
@@ -26,17 +26,29 @@ class Prices:
     loads: int
 
 
-def block_boundaries(functions: ModelFunctions, layers: ConvLayers, prices: Prices) -> list[list[SSAValue]]:
-    """For each layer below the deepest, the values that are at hand after its block, among them new ones to store."""
+@dataclass(frozen=True)
+class Boundary:
+    """The values that are at hand after a layer, among them new ones to store, and the price of that. Beside it are the
+    prices of keeping only what its Convs give, and of keeping all that later layers use."""
+
+    kept: list[SSAValue]
+    price: int
+    upstream_price: int
+    downstream_price: int
+
+
+def block_boundaries(functions: ModelFunctions, layers: ConvLayers, prices: Prices) -> list[Boundary]:
+    """What is at hand after each layer below the deepest."""
     values = values_to_keep(functions, layers)
     uses = collect_uses(functions, layers, values)
     arguments = functions.forward.body.block.args
     stored: set[SSAValue] = {v for v in arguments if layers.layers[v] == 0 and is_on_nodes(v)}
-    boundaries: list[list[SSAValue]] = []
+    boundaries: list[Boundary] = []
     for layer in range(layers.deepest):
         graph = boundary_graph(layer, values, uses, layers, prices, stored)
-        kept = [value for value in minimum_vertex_cut(graph).values if isinstance(value, SSAValue)]
-        boundaries.append(kept)
+        cut = minimum_vertex_cut(graph)
+        kept = [value for value in cut.values if isinstance(value, SSAValue)]
+        boundaries.append(Boundary(kept, cut.price, price_of(graph, ()), price_of(graph, graph.needed)))
         stored |= set(kept)
     return boundaries
 

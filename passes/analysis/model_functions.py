@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 STRUCTURE, FORWARD = "structure", "forward"
+FROZEN = "frozen"  # computes, when the model is compiled, what some arguments of @forward stand for
 NAME, PLACE = "gnn.name", "gnn.structure"
+DENSITY = "gnn.density"  # of an argument of @forward, or of a weight
+EDGES, LOOPS = "gnn.edges", "gnn.loops"  # how many a relation has, on the argument of @structure that holds it
+NODE_COUNTS = "gnn.node_counts"  # how many nodes each set has, on the module
 WEIGHTS, WEIGHT_PLACE = "weights", "kernel.weight"  # from the level of kernels on
 
 
@@ -59,6 +63,12 @@ def argument_attribute(function: FuncOp, index: int, name: str) -> Attribute | N
     if function.arg_attrs is None:
         return None
     return function.arg_attrs.data[index].data.get(name)
+
+
+def set_argument_attribute(function: FuncOp, index: int, name: str, attribute: Attribute) -> None:
+    old = function.arg_attrs.data if function.arg_attrs else [DictionaryAttr({})] * len(function.body.block.args)
+    new = DictionaryAttr({**old[index].data, name: attribute})
+    function.arg_attrs = ArrayAttr([*old[:index], new, *old[index + 1 :]])
 
 
 def argument_name(function: FuncOp, index: int) -> str | None:

@@ -77,6 +77,28 @@ def minimum_vertex_cut(graph: DataflowGraph) -> Cut:
     return Cut(tuple(kept), price)
 
 
+def price_of(graph: DataflowGraph, kept: Iterable[Hashable]) -> int:
+    """The price of keeping some values, and of those available ones that are needed and lie before none of them, and of
+    computing the rest of what is needed again."""
+    prices = {vertex.name: vertex for vertex in graph.vertices}
+    operands: dict[Hashable, list[Hashable]] = {name: [] for name in prices}
+    for operand, result in graph.edges:
+        operands[result].append(operand)
+    reachable, kept = _reachable(graph), set(kept)
+    stack, seen, price = [v for v in graph.needed if v in reachable], set[Hashable](), 0
+    while stack:
+        name = stack.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        if name in kept or name in graph.available:
+            price += prices[name].store
+            continue
+        price += prices[name].recompute
+        stack.extend(operand for operand in operands[name] if operand in reachable)
+    return price
+
+
 def _flow_arcs(graph: DataflowGraph, reachable: set[Hashable]) -> Iterator[_Arc]:
     """The arcs of the split graph over the reachable values."""
     for vertex in graph.vertices:

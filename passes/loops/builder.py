@@ -10,7 +10,9 @@ from xdsl.builder import Builder
 from xdsl.dialects import arith, math, memref, scf, vector
 from xdsl.dialects.builtin import (
     AnyFloat,
+    BFloat16Type,
     DenseIntOrFPElementsAttr,
+    Float16Type,
     FloatAttr,
     IndexType,
     IntegerAttr,
@@ -86,6 +88,12 @@ class LoopBuilder:
     def splat(self, value: float) -> SSAValue:
         attribute = DenseIntOrFPElementsAttr.from_list(self.vector_type, [value])
         return self.constant(("splat", value), attribute, self.vector_type)
+
+    def zeros(self, type_: VectorType[Attribute]) -> SSAValue:
+        element = type_.element_type
+        assert isinstance(element, AnyFloat)
+        attribute = DenseIntOrFPElementsAttr.from_list(VectorType(element, [self.width]), [0.0])
+        return self.constant((f"zeros {type_.element_type}", 0.0), attribute, type_)
 
     # Numbers: scalars of the element type, vectors of `width` of them.
 
@@ -202,10 +210,25 @@ class LoopBuilder:
         return self.add(arith.IndexCastOp(self.load(array, place), index))
 
     def load(self, array: SSAValue, *places: SSAValue) -> SSAValue:
-        return self.add(memref.LoadOp.get(array, list(places)))
+        return self.extended(self.add(memref.LoadOp.get(array, list(places))))
 
     def store(self, value: SSAValue, array: SSAValue, *places: SSAValue) -> None:
-        self.insert(memref.StoreOp.get(value, array, list(places)))
+        self.insert(memref.StoreOp.get(self.narrowed(value, element_of(array)), array, list(places)))
+
+    # Arrays may hold numbers in fewer bits than they are computed in.
+
+    def extended(self, value: SSAValue) -> SSAValue:
+        """A number that was loaded, as it is computed with; an integer as it is."""
+        is_vector = self.is_vector(value)
+        if not isinstance(element_of(value) if is_vector else value.type, BFloat16Type | Float16Type):
+            return value
+        return self.add(arith.ExtFOp(value, self.vector_type if is_vector else self.element))
+
+    def narrowed(self, value: SSAValue, element: Attribute) -> SSAValue:
+        """A number as it is stored."""
+        if not isinstance(element, BFloat16Type | Float16Type):
+            return value
+        return self.add(arith.TruncFOp(value, VectorType(element, [self.width]) if self.is_vector(value) else element))
 
     def mask(self, count: int | SSAValue) -> SSAValue:
         """The first `count` lanes."""
@@ -214,12 +237,14 @@ class LoopBuilder:
 
     def load_vector(self, array: SSAValue, row: SSAValue, column: SSAValue, count: int | SSAValue) -> SSAValue:
         """`count` neighbouring numbers of a row; the other lanes are 0."""
+        type_ = VectorType(element_of(array), [self.width])
         if count == self.width:
-            return self.add(vector.LoadOp(array, [row, column], self.vector_type))
-        masked = vector.MaskedLoadOp(array, [row, column], self.mask(count), self.splat(0.0), self.vector_type)
-        return self.add(masked)
+            return self.extended(self.add(vector.LoadOp(array, [row, column], type_)))
+        masked = vector.MaskedLoadOp(array, [row, column], self.mask(count), self.zeros(type_), type_)
+        return self.extended(self.add(masked))
 
     def store_vector(self, value: SSAValue, array: SSAValue, row: SSAValue, column: SSAValue, count: int) -> None:
+        value = self.narrowed(value, element_of(array))
         if count == self.width:
             self.insert(vector.StoreOp(value, array, [row, column]))
         else:
@@ -247,6 +272,12 @@ class LoopBuilder:
 
 REASSOCIATE = arith.FastMathFlagsAttr([FastMathFlag.REASSOC])
 """Lanes may be added pairwise, in a fixed tree."""
+
+
+def element_of(value: SSAValue) -> Attribute:
+    """The type of the numbers of an array or a vector."""
+    assert isinstance(value.type, MemRefType | VectorType)
+    return value.type.element_type
 
 
 def rows_type(element: Attribute) -> MemRefType[Attribute]:

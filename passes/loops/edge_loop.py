@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.dialects import arith, llvm, memref
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import FixedBitwidthType, i64
 from xdsl.ir import SSAValue
 
 from gnnc.dialects.gnn import AggregateOp, FusedConvOp, Reduction
 from gnnc.passes.loops.arguments import PADDING, KernelInput
-from gnnc.passes.loops.builder import LoopBuilder
+from gnnc.passes.loops.builder import LoopBuilder, element_of
 from gnnc.passes.loops.expressions import Expressions
 from gnnc.passes.loops.lanes import Lanes
 
@@ -123,10 +123,12 @@ class EdgeLoop:
             return
         ahead = min(PADDING, max(LEAST_AHEAD, PREFETCH_LINES // len(self.gathered)))
         coming = self.b.load_index(self.neighbors, self.b.offset(edge, ahead))
-        size = self.b.index(self.b.element.size)
         flags = [self.b.i32(0), self.b.i32(L2), self.b.i32(1)]
         for array, start in self.gathered:
             address, stride = self.layouts[array]
+            element = element_of(array)
+            assert isinstance(element, FixedBitwidthType)
+            size = self.b.index(element.size)
             place = self.b.offset(self.b.add(arith.MuliOp(coming, stride)), start)
             at = self.b.index_plus(address, self.b.add(arith.MuliOp(place, size)))
             pointer = self.b.add(llvm.IntToPtrOp(self.b.add(arith.IndexCastOp(at, i64))))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from gnnc.dialects.gnn import (
     AddOp,
     BroadcastOp,
+    CastOp,
     ConcatOp,
     ConstantOp,
     DivOp,
@@ -30,6 +31,9 @@ from gnnc.passes.analysis.matching import aten_call, number_of
 from gnnc.passes.loops.builder import LoopBuilder
 from gnnc.passes.loops.exponential import exponential
 from gnnc.passes.loops.lanes import Lanes, NoKernelError, operand_lanes, reduced_axes
+
+HALF = (BFloat16Type, Float16Type)
+"""Numbers of 16 bits are loaded and stored, and computed with in 32."""
 
 Leaf: TypeAlias = Callable[[SSAValue, Lanes], SSAValue | None]
 """The numbers of a value that is there already: loaded, or accumulated; None for one that has to be computed."""
@@ -74,6 +78,12 @@ def binary(emit: Callable[[LoopBuilder, SSAValue, SSAValue], SSAValue]) -> Rule:
 
 def same(e: Expressions, op: Operation, lanes: Lanes) -> SSAValue:
     return e.operand(op, 0, lanes)
+
+
+def cast(e: Expressions, op: Operation, lanes: Lanes) -> SSAValue:
+    """Fewer bits are rounded to at once; more are what numbers are computed in anyway."""
+    assert isinstance(op, CastOp) and isinstance(op.result.type, TensorType)
+    return e.b.extended(e.b.narrowed(e.operand(op, 0, lanes), op.result.type.element_type))
 
 
 def relu(e: Expressions, op: Operation, lanes: Lanes) -> SSAValue:
@@ -228,6 +238,7 @@ RULES: dict[type[Operation], Rule] = {
     SigmoidOp: sigmoid,
     ReshapeOp: same,
     BroadcastOp: same,
+    CastOp: cast,
     ConcatOp: concat,
     RowwiseOp: generic,
 }
@@ -240,6 +251,8 @@ def has_form_in_loops(op: Operation) -> bool:
     if type(op) not in RULES:
         return False
     if isinstance(op, RowwiseOp) and not generic_is_known(op):
+        return False
+    if not isinstance(op, CastOp) and any(isinstance(element_of_tensor(v), HALF) for v in (*op.operands, *op.results)):
         return False
     return all(rows_come_first(value) for value in (*op.operands, *op.results))
 
@@ -268,6 +281,11 @@ def reduces_row_axes(op: RowwiseOp) -> bool:
         return bool(reduced_axes(op, len(op.inputs[0].type.get_shape())))
     except NoKernelError:
         return False
+
+
+def element_of_tensor(value: SSAValue) -> Attribute | None:
+    """The type of a tensor's numbers; None for an edge set."""
+    return value.type.element_type if isinstance(value.type, TensorType) else None
 
 
 def rows_come_first(value: SSAValue) -> bool:

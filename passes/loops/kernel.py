@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, FunctionType, TensorType, UnitAttr, i32, i64
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from gnnc.dialects.gnn import AggregateOp, FusedConvOp, GatherOp
 from gnnc.dialects.gnn.attributes import domain_of, row_shape
 from gnnc.passes.loops.arguments import KernelInput, Role, kernel_inputs
 from gnnc.passes.loops.builder import LoopBuilder, index, list_type, rows_type
 from gnnc.passes.loops.edge_loop import Accumulated, EdgeLoop
-from gnnc.passes.loops.expressions import Expressions
+from gnnc.passes.loops.expressions import HALF, Expressions, element_of_tensor
 from gnnc.passes.loops.lanes import Lanes, NoKernelError, operand_lanes, partition, row_size
 from gnnc.passes.loops.softmax import attend, attention_of
 
@@ -48,8 +48,9 @@ class _Kernel:
         self.results: Sequence[SSAValue] = terminator.operands
 
     def function(self, name: str) -> func.FuncOp:
-        rows = rows_type(self.element)
-        types = [index, index, list_type(i64), list_type(i32), *[rows] * (len(self.inputs) + len(self.results))]
+        values = [*(self.op.body.block.args[i.place] for i in self.inputs), *self.results]
+        arrays = [rows_type(self.stored_element(value)) for value in values]
+        types = [index, index, list_type(i64), list_type(i32), *arrays]
         block = Block(arg_types=types)
         self.b = LoopBuilder(block, self.element, self.width)
         begin, end, self.offsets, self.neighbors, *arrays = block.args
@@ -62,6 +63,11 @@ class _Kernel:
         function = func.FuncOp(name, FunctionType.from_lists(types, []), Region(block))
         function.attributes["llvm.emit_c_interface"] = UnitAttr()
         return function
+
+    def stored_element(self, value: SSAValue) -> Attribute:
+        """The type of the numbers of an input or a result as they lie in memory."""
+        element = element_of_tensor(value)
+        return element if isinstance(element, HALF) else self.element
 
     def row(self, row: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
         first = self.b.load_index(self.offsets, row)
@@ -180,13 +186,13 @@ def place_of(argument: SSAValue) -> int:
 
 
 def element_type(op: FusedConvOp) -> AnyFloat:
-    """The one float type that all values of a fused Conv have."""
+    """The one float type that a fused Conv computes in; what it loads and stores may have fewer bits."""
     values = [v for o in op.body.block.ops for v in (*o.operands, *o.results)]
     types = {t.element_type for v in values if isinstance(t := v.type, TensorType) and t.get_shape()}
-    masks = {t for t in types if str(t) == "i1"}
-    if len(types - masks) != 1:
+    stored = {t for t in types if str(t) == "i1" or isinstance(t, HALF)}
+    if len(types - stored) != 1:
         raise NoKernelError("values of several number types meet")
-    (element,) = types - masks
+    (element,) = types - stored
     if not isinstance(element, Float32Type | Float64Type):
         raise NoKernelError(f"numbers are {element}")
     return element

@@ -15,8 +15,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gnnc.targets.fpga.architecture import Architecture
-from gnnc.targets.fpga.matrices import Integers, TileCounts
-from gnnc.targets.fpga.pairs import Product, TaskSums, tile_bytes, tile_extents
+from gnnc.targets.fpga.matrices import Integers
+from gnnc.targets.fpga.pairs import Product, TaskSums, tile_bytes
 
 Loads: TypeAlias = Literal["literal", "resident", "lean"]
 LOADS: tuple[Loads, ...] = ("literal", "resident", "lean")
@@ -32,10 +32,12 @@ def coordinate_bytes(loads: Loads) -> int:
 
 @dataclass(frozen=True)
 class Side:
-    """How an operand of a product is kept: `on_chip` already, and whether its nonzeros need no number of their own."""
+    """How an operand of a product is kept: `on_chip` already, and whether its nonzeros need no number of their own, but
+    `factor_bytes` of factors that all cores read once a kernel."""
 
     on_chip: bool = False
     places_only: bool = False
+    factor_bytes: int = 0
 
     @property
     def bytes_a_nonzero(self) -> int:
@@ -145,11 +147,13 @@ def lean_traffic(
     for product, (x_side, y_side), (_, y_known) in zip(products, sides, static, strict=True):
         if not x_side.on_chip:
             loads = loads + np.tile(streamed(product, x_side), len(groups))
+            shared += x_side.factor_bytes
+            shared_static += x_side.factor_bytes
         if y_side.on_chip:
             continue
         fibre = product.y.shape[0] * min(width * product.y.tile[1], product.y.shape[1]) * 4
         whole = int(tile_bytes(product.y, y_side.bytes_a_nonzero).sum())
-        gathered = np.concatenate([gathered_rows(product, y_side, a, b, architecture) for a, b in groups])
+        gathered = gathered_rows(product, y_side, groups, architecture)
         if fibre <= room and whole <= int(gathered.sum()):
             room -= fibre
             shared += whole
@@ -165,28 +169,24 @@ def streamed(product: Product, side: Side) -> Integers:
     """The bytes of the left side's tiles in each block row, those whose partners are all empty left out."""
     partners = np.diff(product.y.starts)[product.x.columns] > 0
     weights = tile_bytes(product.x, side.bytes_a_nonzero) * partners
-    return sums_by_row(product.x, weights)
+    return product.x.by_row(weights)
 
 
-def sums_by_row(tiles: TileCounts, values: Integers) -> Integers:
-    """Sums over the tiles of each block row."""
-    totals = np.concatenate([[0], np.cumsum(values)])
-    return totals[tiles.starts[1:]] - totals[tiles.starts[:-1]]
-
-
-def gathered_rows(product: Product, side: Side, first: int, last: int, architecture: Architecture) -> Integers:
-    """The bytes of the right side that a task of each block row fetches, for column tiles `first` to `last`: the rows
+def gathered_rows(product: Product, side: Side, groups: list[tuple[int, int]], architecture: Architecture) -> Integers:
+    """The bytes of the right side that a task of each block row fetches, group of column tiles after group: the rows
     that a tile of the left names, in bursts, or whole tiles where that is less."""
     x, y = product.x, product.y
-    chosen = (y.columns >= first) & (y.columns < last)
-    held = np.where(chosen, tile_bytes(y, side.bytes_a_nonzero), 0)
-    whole = sums_by_row(y, held)
-    extents = sums_by_row(y, np.where(chosen, tile_extents(y), 0)) * 4
-    heights = np.maximum(1, y.heights)
+    group = np.searchsorted([last for _, last in groups], y.columns, "right")
+    # the bytes of the fibres of a group, and whether there is anything in them
+    whole = np.zeros((len(groups), y.grid[0]), np.int64)
+    np.add.at(whole.reshape(-1), group * y.grid[0] + y.rows, tile_bytes(y, side.bytes_a_nonzero))
     # a row of the fibre: its share of the bytes, in whole bursts
     burst = architecture.burst_bytes
-    row_bytes = -(-whole // heights)
-    row_bytes = np.where(extents > 0, -(-row_bytes // burst) * burst, 0)
+    row_bytes = -(-whole // np.maximum(1, y.heights))
+    row_bytes = -(-row_bytes // burst) * burst
     named = x.distinct if x.distinct is not None else x.widths[x.columns]
-    fetched = np.minimum(whole[x.columns], named * row_bytes[x.columns])
-    return sums_by_row(x, fetched)
+    fetched = [
+        x.by_row(np.minimum(of_group[x.columns], named * row[x.columns]))
+        for of_group, row in zip(whole, row_bytes, strict=True)
+    ]
+    return np.concatenate(fetched)

@@ -63,6 +63,17 @@ class TileCounts:
     def total(self) -> int:
         return int(self.nonzeros.sum())
 
+    def by_row(self, values: Any) -> Integers:
+        """The sums of what each tile has over the block rows."""
+        totals = np.concatenate([[0], np.cumsum(values)])
+        return totals[self.starts[1:]] - totals[self.starts[:-1]]
+
+    def by_column(self, values: Any) -> Integers:
+        """The sums of what each tile has over the block columns."""
+        totals = np.zeros(self.grid[1], np.int64)
+        np.add.at(totals, self.columns, values)
+        return totals
+
     def merged(self, height: int, width: int) -> TileCounts:
         """The counts for larger tiles, multiples of these."""
         if (height, width) == self.tile:

@@ -79,7 +79,11 @@ def expand(x: TileCounts, y: TileCounts, rows: Integers, entries: Integers, part
     """The pairs of some entries of X: each meets all entries of Y in the block row that is its block column."""
     x_entry = np.repeat(entries, partners)
     within = np.arange(len(x_entry)) - np.repeat(np.cumsum(partners) - partners, partners)
-    y_entry = y.starts[x.columns[x_entry]] + within
+    return paired(x, y, rows, x_entry, y.starts[x.columns[x_entry]] + within)
+
+
+def paired(x: TileCounts, y: TileCounts, rows: Integers, x_entry: Integers, y_entry: Integers) -> Pairs:
+    """The pairs of these entries of X, which lie in block rows `rows`, and of Y."""
     row, column = rows[x_entry], y.columns[y_entry]
     return Pairs(
         x_entry,
@@ -103,11 +107,11 @@ def choose(pairs: Pairs, p: int) -> Any:
     return np.where(gemm, Primitive.GEMM, np.where(spdmm, side, Primitive.SPMM)).astype(np.int8)
 
 
-def scaled_cycles(pairs: Pairs, primitives: Any, p: int, scale: int) -> Integers:
-    """The cycles of each pair times p^2 * scale, where `scale` is a multiple of every inner size."""
+def scaled_cycles(pairs: Pairs, primitives: Any, d: Integers, p: int, scale: int) -> Integers:
+    """The cycles of each pair times p^2 * scale, where `scale` is a multiple of every inner size and `d` the width."""
     return np.select(
         [primitives == Primitive.GEMM, primitives == Primitive.SPDMM_X, primitives == Primitive.SPDMM_Y],
-        [pairs.m * pairs.n * pairs.d * scale, 2 * pairs.x * pairs.d * scale, 2 * pairs.y * pairs.m * scale],
+        [pairs.m * pairs.n * d * scale, 2 * pairs.x * d * scale, 2 * pairs.y * pairs.m * scale],
         pairs.x * pairs.y * p * (scale // pairs.n),
     )
 
@@ -128,11 +132,13 @@ def converted_numbers(
 class TaskSums:
     """What the pairs of a kernel add up to, for each tile of the output grid.
 
-    Compute cycles are `numerators / denominator`. `converted_x` and `converted_y` count the numbers of either
-    side that change format, `loaded_x` and `loaded_y` their bytes, if every pair fetches both.
+    Compute cycles are `numerators / denominator`, `padded` the numerators where an output's width is rounded up to the
+    array's. `converted_x` and `converted_y` count the numbers of either side that change format, `loaded_x` and
+    `loaded_y` their bytes, if every pair fetches both.
     """
 
     numerators: Integers
+    padded: Integers
     denominator: int
     pairs: Integers
     converted_x: Integers
@@ -143,27 +149,48 @@ class TaskSums:
 
     @classmethod
     def zeros(cls, grid: tuple[int, int], denominator: int) -> TaskSums:
-        pairs, x, y, loaded_x, loaded_y = (np.zeros(grid, np.int64) for _ in range(5))
-        return cls(np.zeros(grid, np.int64), denominator, pairs, x, y, loaded_x, loaded_y)
+        numerators, padded, pairs, x, y, loaded_x, loaded_y = (np.zeros(grid, np.int64) for _ in range(7))
+        return cls(numerators, padded, denominator, pairs, x, y, loaded_x, loaded_y)
 
     @property
     def compute_cycles(self) -> Fraction:
         """The exact sum over all pairs."""
         return Fraction(sum(self.numerators.ravel().tolist()), self.denominator)
 
+    @property
+    def padded_cycles(self) -> Fraction:
+        """The same for outputs as wide as a multiple of the array: the formulas take all of its columns for busy."""
+        return Fraction(sum(self.padded.ravel().tolist()), self.denominator)
+
     def task_cycles(self) -> Integers:
         """Whole cycles of each task."""
         return -(-self.numerators // self.denominator)
 
 
-def static_cycles(products: list[Product], mapping: Mapping, kind: Kind, p: int) -> Fraction:
-    """The compute cycles of a static mapping that skips no empty pair: it looks at zeros of its dense side, too."""
-    total = 0
+def unskipped_sums(
+    products: list[Product], mapping: Literal["s1", "s2"], kind: Kind, p: int, coordinate_bytes: int
+) -> TaskSums:
+    """The sums of a static mapping that skips no empty pair: it fetches what an empty tile meets and, but for the
+    nonzeros of X in SpDMM, multiplies zeros."""
+    scale = lcm(*inner_sizes(products))
+    result = TaskSums.zeros((products[0].x.grid[0], products[0].y.grid[1]), p * p * scale)
+    check_range(products, p, scale)
+    mode, pairs = STATIC[mapping, kind], 0
     for product in products:
-        rows, inner, columns = (*product.x.shape, product.y.shape[1])
-        gemm = STATIC[mapping, kind] is Primitive.GEMM
-        total += rows * inner * columns if gemm else 2 * product.x.total * columns
-    return Fraction(total, p * p)
+        x, y = product.x, product.y
+        x_sparse, y_sparse = stored_sparse(x, coordinate_bytes), stored_sparse(y, coordinate_bytes)
+        x_numbers = np.where(x_sparse, x.nonzeros, 0) if mode is Primitive.GEMM else tile_extents(x) * ~x_sparse
+        rows = x.heights * x.shape[1] if mode is Primitive.GEMM else 2 * x.by_row(x.nonzeros)
+        result.numerators += np.outer(rows, y.widths) * scale
+        result.padded += np.outer(rows, -(-y.widths // p) * p) * scale
+        result.pairs += product.inner
+        result.converted_x += x.by_row(x_numbers)[:, None]
+        result.converted_y += y.by_column(np.where(y_sparse, y.nonzeros, 0))
+        result.loaded_x += x.by_row(tile_bytes(x, coordinate_bytes))[:, None]
+        result.loaded_y += y.by_column(tile_bytes(y, coordinate_bytes))
+        pairs += result.pairs.size * product.inner
+    result.chosen = {mode: pairs}
+    return result
 
 
 def inner_sizes(products: list[Product]) -> set[int]:
@@ -186,14 +213,21 @@ def sums(products: list[Product], mapping: Mapping, kind: Kind, p: int, coordina
         for pairs in pairs_of(product):
             formats = x_sparse[pairs.x_entry], y_sparse[pairs.y_entry]
             primitives = map_pairs(pairs, mapping, kind, p, formats)
-            place = (pairs.row, pairs.column)
-            np.add.at(result.numerators, place, scaled_cycles(pairs, primitives, p, scale))
-            np.add.at(result.pairs, place, 1)
             converted_x, converted_y = converted_numbers(pairs, primitives, *formats)
-            np.add.at(result.converted_x, place, converted_x)
-            np.add.at(result.converted_y, place, converted_y)
-            np.add.at(result.loaded_x, place, x_bytes[pairs.x_entry])
-            np.add.at(result.loaded_y, place, y_bytes[pairs.y_entry])
+            cycles = scaled_cycles(pairs, primitives, pairs.d, p, scale)
+            width = -(-pairs.d // p) * p
+            is_full = bool((width == pairs.d).all())
+            place = pairs.row * grid[1] + pairs.column
+            for total, values in (
+                (result.numerators, cycles),
+                (result.padded, cycles if is_full else scaled_cycles(pairs, primitives, width, p, scale)),
+                (result.pairs, np.ones_like(place)),
+                (result.converted_x, converted_x),
+                (result.converted_y, converted_y),
+                (result.loaded_x, x_bytes[pairs.x_entry]),
+                (result.loaded_y, y_bytes[pairs.y_entry]),
+            ):
+                np.add.at(total.reshape(-1), place, values)
             counts += np.bincount(primitives, minlength=len(Primitive))
     result.chosen = {primitive: int(counts[primitive]) for primitive in Primitive if counts[primitive]}
     return result

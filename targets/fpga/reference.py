@@ -7,7 +7,7 @@ double precision, without tiles and in one go; that checks the simulation, not t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,9 +16,6 @@ from xdsl.dialects.builtin import ModuleOp
 from gnnc.targets.fpga.matrices import Matrix, is_sparse
 from gnnc.targets.fpga.values import Numbers, as_dense, compute
 from gnnc.targets.gpu.executor import BatchedExecutor
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 DENSE_LIMIT = 1 << 30  # bytes of features
 
@@ -30,14 +27,14 @@ def reference_outputs(
     edges: Mapping[str, torch.Tensor],
     numbers: Callable[[], Numbers],
     counts: Mapping[str, int],
-) -> Sequence[torch.Tensor]:
+) -> list[torch.Tensor]:
     """The model's outputs; `module` is at the level of ConvBlocks."""
     if any(is_sparse(m) and 4 * m.shape[0] * m.shape[1] > DENSE_LIMIT for m in features.values()):
         return in_double(numbers())
     executor = BatchedExecutor(module, weights)
     dense = {name: torch.from_numpy(as_dense(matrix)) for name, matrix in features.items()}
     structure = executor.structure({**dense, **edges}, counts)
-    return executor.run(dense, structure, counts)
+    return list(executor.run(dense, structure, counts))
 
 
 def in_double(numbers: Numbers) -> list[torch.Tensor]:

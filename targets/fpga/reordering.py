@@ -6,13 +6,14 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-Reordering: TypeAlias = Literal["none", "degree", "bfs", "rcm", "community"]
-REORDERINGS: tuple[Reordering, ...] = ("none", "degree", "bfs", "rcm", "community")
+# "features" leaves the nodes and renumbers the columns of sparse features: see feature_order.py
+Reordering: TypeAlias = Literal["none", "degree", "bfs", "rcm", "community", "features"]
+REORDERINGS: tuple[Reordering, ...] = ("none", "degree", "bfs", "rcm", "community", "features")
 
 
 def permuted(method: Reordering, sources: Any, targets: Any, nodes: int) -> Any | None:
     """The nodes in their new order (int64, shape [nodes]); None to leave them as they are."""
-    if method == "none":
+    if method in ("none", "features"):
         return None
     graph = symmetric(sources, targets, nodes)
     if method == "degree":

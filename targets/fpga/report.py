@@ -23,6 +23,8 @@ def as_json(simulation: Simulation) -> dict[str, Any]:
         "cycles": simulation.cycles,
         "milliseconds": a.milliseconds(simulation.cycles),
         "compute_cycles": float(simulation.compute_cycles),
+        "compute_cycles_padded": float(simulation.padded_cycles),
+        "spmm_multiplications": {"expected": simulation.spmm.expected, "actual": simulation.spmm.actual},
         "bytes": simulation.bytes,
         "compulsory_bytes": simulation.compulsory_bytes,
         "bounds": simulation.bounds(),
@@ -90,11 +92,14 @@ def as_text(simulation: Simulation) -> str:
             f"{kernel['layer']:>5} {name[:32]:32} {kernel['tasks']:>8,} {kernel['pairs']:>10,} {kernel['cycles']:>11,} "
             f"{kernel['compute_cycles']:>13,.1f} {kernel['bytes'] / 1e6:>9.2f}  {chosen}"
         )
+    spmm = simulation.spmm
     hidden, analyzer = described["analyzer_hidden_cycles"], described["analyzer_cycles"]
     lines += [
         "",
         f"makespan    {described['cycles']:,} cycles, {described['milliseconds']:.4f} ms",
-        f"compute     {described['compute_cycles']:,.1f} cycles over all pairs of tiles",
+        f"compute     {described['compute_cycles']:,.1f} cycles over all pairs of tiles; "
+        f"{described['compute_cycles_padded']:,.1f} with widths padded to {a.p_sys}",
+        *([f"SPMM        {spmm.actual:,} multiplications, {spmm.expected:,.0f} expected"] if spmm.expected else []),
         f"memory      {described['bytes']:,} bytes; {described['compulsory_bytes']:,} are compulsory",
         f"decisions   {described['decisions']:,}, {analyzer:,.0f} cycles, {hidden:,.0f} of them hidden",
         f"bounds      compute {bounds['compute']:,}, memory {bounds['bytes']:,}, "

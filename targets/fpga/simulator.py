@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gnnc.passes.analysis.primitives import Primitive
 from gnnc.targets.fpga.analyzer import Decisions, decisions_of
 from gnnc.targets.fpga.architecture import Architecture
 from gnnc.targets.fpga.loads import (
@@ -27,11 +28,12 @@ from gnnc.targets.fpga.loads import (
     whole_fetches,
 )
 from gnnc.targets.fpga.matrices import Integers, Matrix, TileCounts, tile_counts
-from gnnc.targets.fpga.pairs import Mapping, Product, TaskSums, sums, tile_bytes
+from gnnc.targets.fpga.multiplications import Multiplications, spmm_multiplications
+from gnnc.targets.fpga.pairs import Mapping, Product, TaskSums, sums, tile_bytes, unskipped_sums
 from gnnc.targets.fpga.plan import KernelPlan, Plan
 from gnnc.targets.fpga.residency import kept_on_chip
 from gnnc.targets.fpga.schedule import Schedule, Tasks, Timeline, run
-from gnnc.targets.fpga.separable import is_separable
+from gnnc.targets.fpga.separable import factors_of
 from gnnc.targets.fpga.values import Numbers, compute
 
 if TYPE_CHECKING:
@@ -42,11 +44,13 @@ UNCALIBRATED = "uncalibrated: no RTL, no board"
 
 @dataclass(frozen=True)
 class Setting:
-    """What a run does: which primitive each pair gets, what tasks load, in which order tasks go to cores."""
+    """What a run does: which primitive each pair gets, what tasks load, in which order tasks go to cores, and whether
+    pairs with an empty tile are skipped, which a static mapping may leave."""
 
     mapping: Mapping = "dynamic"
     loads: Loads = "literal"
     schedule: Schedule = "dynamic"
+    skip_empty: bool = True
 
 
 @dataclass
@@ -67,6 +71,7 @@ class KernelRun:
     output: TileCounts
     fine_output: TileCounts
     compulsory_bytes: int
+    spmm: Multiplications
     start: int = 0
     end: int = 0
 
@@ -96,6 +101,16 @@ class Simulation:
         return sum((k.compute_cycles for k in self.kernels), Fraction(0))
 
     @property
+    def padded_cycles(self) -> Fraction:
+        """The same for outputs as wide as a multiple of the array."""
+        return sum((k.sums.padded_cycles for k in self.kernels), Fraction(0))
+
+    @property
+    def spmm(self) -> Multiplications:
+        """Of all pairs in the mode SPMM; none where they were not counted."""
+        return sum((k.spmm for k in self.kernels), Multiplications())
+
+    @property
     def bytes(self) -> int:
         return sum(k.traffic.total for k in self.kernels)
 
@@ -121,9 +136,11 @@ class Simulation:
         )
 
 
-def simulate(numbers: Numbers, plan: Plan, architecture: Architecture, setting: Setting) -> Simulation:
-    """Runs a plan on the numbers of a graph."""
-    simulator = Simulator(numbers, plan, architecture, setting)
+def simulate(
+    numbers: Numbers, plan: Plan, architecture: Architecture, setting: Setting, *, count_spmm: bool = False
+) -> Simulation:
+    """Runs a plan on the numbers of a graph. `count_spmm` counts what SPMM multiplies in truth, which takes a while."""
+    simulator = Simulator(numbers, plan, architecture, setting, count_spmm=count_spmm)
     for kernel in plan.kernels:
         simulator.run_kernel(kernel)
     outputs = numbers.outputs(simulator.matrices)
@@ -133,7 +150,16 @@ def simulate(numbers: Numbers, plan: Plan, architecture: Architecture, setting: 
 class Simulator:
     """The state of a run: matrices and tile counts by operand, and the clock."""
 
-    def __init__(self, numbers: Numbers, plan: Plan, architecture: Architecture, setting: Setting):
+    def __init__(
+        self,
+        numbers: Numbers,
+        plan: Plan,
+        architecture: Architecture,
+        setting: Setting,
+        *,
+        count_spmm: bool = False,
+    ):
+        self.count_spmm = count_spmm
         self.numbers = numbers
         self.plan = plan
         self.architecture = architecture
@@ -171,7 +197,11 @@ class Simulator:
     def run_kernel(self, kernel: KernelPlan) -> None:
         products = self.products(kernel)
         bytes_a_nonzero = coordinate_bytes(self.setting.loads)
-        totals = sums(products, self.setting.mapping, kernel.kind, self.architecture.p_sys, bytes_a_nonzero)
+        mapping, p = self.setting.mapping, self.architecture.p_sys
+        if mapping in ("s1", "s2") and not self.setting.skip_empty:
+            totals = unskipped_sums(products, mapping, kernel.kind, p, bytes_a_nonzero)
+        else:
+            totals = sums(products, mapping, kernel.kind, p, bytes_a_nonzero)
         for place in {p for pair in kernel.products for p in pair} | set(kernel.addends) | set(kernel.residuals):
             self.matrix(place)
         for place in (kernel.scale, kernel.bias):
@@ -184,6 +214,24 @@ class Simulator:
         output = self.counts(kernel.output, height, self.plan.n2)
         traffic = self.traffic(kernel, products, totals, output)
         self.runs.append(self.timed(kernel, products, totals, traffic, output))
+
+    def multiplications(self, kernel: KernelPlan, products: list[Product], totals: TaskSums) -> Multiplications:
+        """What SPMM multiplies, if it is to be counted and there is any."""
+        counted = Multiplications()
+        if not self.count_spmm or Primitive.SPMM not in totals.chosen:
+            return counted
+        size = coordinate_bytes(self.setting.loads)
+        for product, (lhs, rhs) in zip(products, kernel.products, strict=True):
+            counted += spmm_multiplications(
+                product,
+                self.matrix(lhs),
+                self.matrix(rhs),
+                self.setting.mapping,
+                kernel.kind,
+                self.architecture.p_sys,
+                size,
+            )
+        return counted
 
     # ---- bytes
 
@@ -207,9 +255,12 @@ class Simulator:
         return self.plan.operands[place].role != "intermediate"
 
     def side(self, place: int) -> Side:
-        adjacency = self.plan.operands[place].role == "adjacency"
-        separable = adjacency and self.numbers.cached(("separable", place), lambda: is_separable(self.matrix(place)))
-        return Side(place in self.on_chip, separable)
+        if self.plan.operands[place].role != "adjacency":
+            return Side(place in self.on_chip)
+        factors = self.numbers.cached(("factors", place), lambda: factors_of(self.matrix(place)))
+        if factors is None or factors.bytes > self.architecture.resident_buffer_bytes:
+            return Side()
+        return Side(places_only=True, factor_bytes=factors.bytes)
 
     # ---- time
 
@@ -245,6 +296,7 @@ class Simulator:
             output,
             self.fine[kernel.output],
             self.compulsory(kernel, output),
+            self.multiplications(kernel, products, totals),
             start=barrier,
             end=start + ceil(timeline.makespan - 1e-6),
         )

@@ -18,6 +18,7 @@ from gnnc.dialects.gnn import ConstantOp, LoadWeightOp
 from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.dialects.kernel import AdjacencyType
 from gnnc.passes.analysis.model_functions import ModelFunctions, argument_name, model_functions, returned
+from gnnc.targets.fpga.feature_order import ordered_operands
 from gnnc.targets.fpga.matrices import Matrix, is_sparse
 from gnnc.targets.fpga.plan import KernelPlan, Operand, Plan, host_operations
 from gnnc.targets.reference.run import run_structure, run_weights
@@ -32,7 +33,10 @@ SPARSE_BELOW = 0.25  # features of lower density are kept in CSR
 
 
 class Numbers:
-    """The values of a program on one graph: `features` by the graph's names, `edges` the inputs on edges."""
+    """The values of a program on one graph: `features` by the graph's names, `edges` the inputs on edges.
+
+    `by_frequency` renumbers the columns of sparse features, where the plan allows it.
+    """
 
     def __init__(
         self,
@@ -41,6 +45,8 @@ class Numbers:
         weights: Mapping[str, torch.Tensor],
         features: Mapping[str, Matrix],
         edges: Mapping[str, torch.Tensor],
+        *,
+        by_frequency: bool = False,
     ):
         self.plan = plan
         self.functions: ModelFunctions = model_functions(module)
@@ -53,6 +59,8 @@ class Numbers:
         self.host: dict[SSAValue, Any] = {}
         self.computed: dict[SSAValue, Matrix] = {}
         self.kept: dict[Any, Any] = {}
+        if by_frequency:
+            self.kept = {("operand", place): m for place, m in ordered_operands(plan, self.matrix).items()}
 
     def cached(self, key: Any, make: Callable[[], T]) -> T:
         """Something that depends on the program and the graph alone; made once for all runs."""

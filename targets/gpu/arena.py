@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import mmap
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -67,6 +68,12 @@ class Arena:
     def forget(self) -> None:
         """Gives memory that nothing uses back to the system."""
         self.free = []
+
+
+def fresh(shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
+    """An array of its own, numbers side by side and undefined."""
+    size = math.prod(shape) * dtype.itemsize
+    return new_buffer(size).view(dtype).view(*shape) if size > HUGE else torch.empty(*shape, dtype=dtype)
 
 
 def new_buffer(size: int) -> torch.Tensor:

@@ -37,10 +37,11 @@ class Batch:
     def rows(self) -> int:
         return len(self.nodes)
 
-    def factor(self, values: torch.Tensor, rows: torch.Tensor) -> torch.Tensor | SparseRows:
-        """The batch's rows of an array for a product: sparse ones where the array is there as such."""
+    def factor(self, values: torch.Tensor, rows: torch.Tensor, crossover: float) -> torch.Tensor | SparseRows:
+        """The batch's rows of an array for a product: sparse ones where the array is there as such and less dense than
+        the crossover."""
         sparse = self.sparse.get(values.data_ptr())
-        if sparse is None or not isinstance(self.nodes, range):
+        if sparse is None or sparse.density >= crossover or not isinstance(self.nodes, range):
             return rows
         return sparse.rows(self.nodes.start, self.nodes.stop)
 

@@ -87,10 +87,17 @@ class CompiledBlock:
     """Whether no node may be left out, whichever rows are asked for: there are results on edges or of all rows."""
     is_local: bool
     """Whether batches cost the same in any size: nothing is computed for neighbors, and no rows are reduced."""
+    keeps_rows: bool
+    """Whether there are rows between its operations, which should stay in the cache; kernels alone run on all rows."""
     neighbor_demands: tuple[NeighborDemand, ...]
     memory: BatchMemory
     run: BlockFunction
     source: str
+
+    @property
+    def in_cache(self) -> bool:
+        """Whether batches should be small: threads then work on one each."""
+        return self.is_local and self.keeps_rows
 
 
 def compile_block(
@@ -183,8 +190,9 @@ class _BlockWriter:
         exec(compile(source, f"<conv_block layer {self.op.layer_index}>", "exec"), self.namespace)
         needs_all = any(rows != TARGETS for rows in self.outputs.values())
         demands, run = self.neighbor_demands(), self.namespace["block"]
-        outputs, is_local = tuple(self.outputs), self.is_local()
-        return CompiledBlock(self.node_set, outputs, needs_all, is_local, demands, self.memory(), run, source)
+        outputs, is_local, keeps_rows = tuple(self.outputs), self.is_local(), "arena.empty(" in source
+        memory = self.memory()
+        return CompiledBlock(self.node_set, outputs, needs_all, is_local, keeps_rows, demands, memory, run, source)
 
     def memory(self) -> BatchMemory:
         """What a batch takes while it runs."""
@@ -440,12 +448,21 @@ class _BlockWriter:
         """A call that writes into memory of the arena, or over an operand that is not needed any more."""
         (result,) = operation.results
         factors = operands
-        if isinstance(operation, LinearOp) and isinstance(operation.input, BlockArgument) and rows == TARGETS:
-            factors = [f"batch.factor(a{operation.input.index}, {operands[0]})", *operands[1:]]
+        if isinstance(operation, LinearOp) and rows == TARGETS and self.may_skip_zeros(operation):
+            assert operation.primitive is not None
+            crossover = operation.primitive.crossover.value.data
+            factors = [f"batch.factor(a{place_of(operation.input)}, {operands[0]}, {crossover!r})", *operands[1:]]
         call = f"{self.known('o', function)}({PLACE}0, {', '.join(factors)})"
         over = [name for v in may_lie_over(operation) if (name := self.name(v, rows)).startswith("v")]
         name = self.new_name((result, rows))
         self.lines.add(Line((name,), call, operands, [self.kind(result)], f"{self.row_name(rows)}.rows", over))
+
+    def may_skip_zeros(self, operation: LinearOp) -> bool:
+        """Whether a product may read sparse rows: zero times infinity is no zero."""
+        weight = operation.weight.owner
+        if operation.primitive is None or not isinstance(weight, LoadWeightOp):
+            return False
+        return bool(self.weights[weight.weight.string_value()].isfinite().all())
 
     def kind(self, value: SSAValue) -> str:
         """A name for what the rows of a value are like."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import torch
 from xdsl.ir import SSAValue
 
-from gnnc.dialects.gnn import ConvBlockOp, DomainAttr, EdgeSetType, GlobalReduceOp, Reduction, YieldOp
+from gnnc.dialects.gnn import ConvBlockOp, EdgeSetType, GlobalReduceOp, Reduction, YieldOp
 from gnnc.dialects.gnn.attributes import domain_axis, domain_of, row_shape
 from gnnc.targets.edge_sets import EdgeSet
-from gnnc.targets.gpu.arena import Arena, RowsOf
+from gnnc.targets.gpu.arena import Arena, RowsOf, fresh
 from gnnc.targets.gpu.batch import Batch, EdgeSlice
 from gnnc.targets.torch_functions import dtype_of, shape_with
 
@@ -21,6 +23,25 @@ COMBINE = {
     Reduction.MAX: torch.maximum,
     Reduction.MIN: torch.minimum,
 }
+
+
+@dataclass(frozen=True)
+class ResultKind:
+    """What a result is like: its set (empty for a value of the whole graph), its axis over that, and a row."""
+
+    set_name: str
+    is_on_nodes: bool
+    axis: int
+    rows: RowsOf
+
+
+@lru_cache(maxsize=1024)
+def kind_of(result: SSAValue) -> ResultKind:
+    """Read off the type once: that takes longer than a batch of a small graph."""
+    domain, rows = domain_of(result.type), RowsOf(row_shape(result.type), dtype_of(result.type))
+    if domain is None:
+        return ResultKind("", False, 0, rows)
+    return ResultKind(domain.set_name.data, domain.is_nodes, domain_axis(result.type), rows)
 
 
 class BlockResults:
@@ -42,7 +63,7 @@ class BlockResults:
         self.arena = arena
         self.returned = returned
         self.edge_counts = {
-            value.type.domain: edges.edge_count
+            value.type.edge_set.data: edges.edge_count
             for value, edges in zip(op.operands, operands, strict=True)
             if isinstance(edges, EdgeSet) and isinstance(value.type, EdgeSetType)
         }
@@ -51,27 +72,27 @@ class BlockResults:
 
     def array_for(self, output: SSAValue) -> torch.Tensor | None:
         """An array for all rows of a result, None for one without rows."""
-        domain = domain_of(output.type)
-        if domain is None:
+        kind = kind_of(output)
+        if not kind.set_name:
             return None
-        if output in self.returned or domain_axis(output.type) != 0:
-            return torch.empty(shape_with(output.type, self.row_count(domain)), dtype=dtype_of(output.type))
-        return self.arena.empty(RowsOf(row_shape(output.type), dtype_of(output.type)), self.row_count(domain))
+        if output in self.returned or kind.axis != 0:
+            return fresh(shape_with(output.type, self.row_count(kind)), kind.rows.dtype)
+        return self.arena.empty(kind.rows, self.row_count(kind))
 
     def places(self, outputs: Sequence[int], batch: Batch, arena: Arena) -> list[torch.Tensor | None]:
         """Memory for a batch's rows of some results: their own, where they lie side by side and in front."""
         return [self.place(self.op.outputs[place], self.values[place], batch, arena) for place in outputs]
 
     def place(self, output: SSAValue, values: torch.Tensor | None, batch: Batch, arena: Arena) -> torch.Tensor | None:
-        domain = domain_of(output.type)
-        if values is None or domain is None or not domain.is_nodes or domain_axis(output.type) != 0:
+        kind = kind_of(output)
+        if values is None or not kind.is_on_nodes or kind.axis != 0:
             return None
         if isinstance(batch.nodes, range):
             return values.narrow(0, batch.nodes.start, batch.rows)
-        return arena.empty(RowsOf(row_shape(output.type), dtype_of(output.type)), batch.rows)
+        return arena.empty(kind.rows, batch.rows)
 
-    def row_count(self, domain: DomainAttr) -> int:
-        return self.counts[domain.set_name.data] if domain.is_nodes else self.edge_counts[domain]
+    def row_count(self, kind: ResultKind) -> int:
+        return (self.counts if kind.is_on_nodes else self.edge_counts)[kind.set_name]
 
     def add(self, place: int, rows: Batch | EdgeSlice | None, value: torch.Tensor | None) -> None:
         """Takes what a batch computed of one result; None of a reduction if it had no rows."""
@@ -83,7 +104,7 @@ class BlockResults:
             self.values[place] = part if known is None else COMBINE[self.reduction(place)](known, part)
             return
         assert known is not None
-        rows.store(value, known, domain_axis(self.op.outputs[place].type))
+        rows.store(value, known, kind_of(self.op.outputs[place]).axis)
 
     def done(self, batch: Batch) -> None:
         """All results of a batch are there."""
@@ -103,7 +124,7 @@ class BlockResults:
     def finish(self, place: int, output: SSAValue) -> torch.Tensor:
         value = self.values[place]
         if value is not None:
-            return value.to(dtype_of(output.type))
+            return value.to(kind_of(output).rows.dtype)
         reduction, dtype = self.reduction(place), dtype_of(output.type)
         if dtype != torch.bool and reduction in (Reduction.MAX, Reduction.MIN):
             raise IndexError("the model takes the largest or smallest of no rows, which does not exist")

@@ -117,7 +117,7 @@ class Budget:
             beside = 0
         left = int((self.memory - beside) * PLANNED_SHARE)
         # batches that several threads work on lie side by side
-        share = left // self.threads if compiled.is_local else left
+        share = left // self.threads if compiled.in_cache else left
         batches = plan_block(op, compiled, operands, nodes, share, size)
         report = BlockReport(op.layer_index or 0, compiled.node_set, "in memory", beside, share, batches)
         return BlockPlan(batches, max(1, share // bytes_per_edge(op)), report)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, lru_cache, partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ from gnnc.targets.gpu.run_report import RunReport
 from gnnc.targets.gpu.sparse_rows import SparseRows
 from gnnc.targets.gpu.workers import Workers
 from gnnc.targets.reference.run import run_structure
-from gnnc.targets.torch_functions import constant, function_of
+from gnnc.targets.torch_functions import constant, dtype_of, function_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,7 +139,7 @@ class BatchedExecutor:
         how: Running,
     ) -> list[torch.Tensor]:
         values = self.arguments(features, structure)
-        last_use = self.last_uses()
+        last_use = self.last_uses
         targets = self.targets_of_blocks(values, counts, wanted, how.device)
         if how.memory is not None:
             how = replace(how, plans=self.plan(values, counts, targets, how))
@@ -160,11 +160,19 @@ class BatchedExecutor:
         return result
 
     def arguments(self, features: Mapping[str, torch.Tensor], structure: Sequence[Any]) -> dict[SSAValue, Any]:
-        values: dict[SSAValue, Any] = {}
-        for argument in self.functions.forward.body.block.args:
-            place, name = self.functions.structure_place(argument), self.feature_name(argument)
-            values[argument] = structure[place] if place is not None else features[name or ""]
-        return values
+        return {
+            argument: structure[place] if place is not None else features[name]
+            for argument, place, name in self.arguments_of_forward
+        }
+
+    @cached_property
+    def arguments_of_forward(self) -> list[tuple[SSAValue, int | None, str]]:
+        """The arguments of @forward: the place of what @structure returns, or the graph's name of a feature."""
+        forward = self.functions.forward
+        return [
+            (a, self.functions.structure_place(a), argument_name(forward, a.index) or "")
+            for a in forward.body.block.args
+        ]
 
     def feature_name(self, argument: SSAValue) -> str | None:
         """The graph's name for an argument of @forward, None for one that is structure."""
@@ -199,13 +207,13 @@ class BatchedExecutor:
         assert how.memory is not None
         budget = Budget(how.memory, how.device, how.threads)
         budget.charge_structure(values)
-        resident = resident_bytes(self.operations, self.last_uses(), counts, budget.edge_counts)
+        resident = resident_bytes(self.operations, self.last_uses, counts, budget.edge_counts)
         plans: dict[tuple[ConvBlockOp, str], BlockPlan] = {}
         for op in [op for op in self.operations if isinstance(op, ConvBlockOp)]:
             operands = [values.get(operand) for operand in op.operands]
             for compiled in self.compile(op, how.device):
                 nodes = targets.get((op, compiled.node_set), range(counts[compiled.node_set]))
-                limit = CACHE_ROWS if compiled.is_local else len(nodes)
+                limit = CACHE_ROWS if compiled.in_cache else len(nodes)
                 size = max(1, min(how.batch_size or limit, limit))
                 plans[op, compiled.node_set] = budget.plan(op, compiled, operands, nodes, resident[op], size)
         self.report = RunReport(how.memory, held=budget.held, blocks=[plan.report for plan in plans.values()])
@@ -215,6 +223,14 @@ class BatchedExecutor:
         """The types of what @forward returns."""
         return [value.type for value in self.operations[-1].operands]
 
+    @cached_property
+    def feature_dtypes(self) -> dict[str, torch.dtype]:
+        """How @forward takes its features, by the graph's name."""
+        forward = self.functions.forward
+        named = {argument_name(forward, a.index): a.type for a in forward.body.block.args}
+        return {name: dtype_of(type_) for name, type_ in named.items() if name is not None}
+
+    @cached_property
     def last_uses(self) -> dict[SSAValue, int]:
         """The place of the last operation that uses each value."""
         return {operand: place for place, op in enumerate(self.operations) for operand in op.operands}
@@ -234,14 +250,14 @@ class BatchedExecutor:
             plan = how.plans.get((op, compiled.node_set))
             if plan is None:
                 nodes = targets.get((op, compiled.node_set), range(counts[compiled.node_set]))
-                size = batch_limit(compiled, op, operands, counts[compiled.node_set], how.batch_size)
+                size = batch_limit(compiled, op, operands, counts[compiled.node_set], len(nodes), how)
                 parts = [nodes[start : start + size] for start in range(0, len(nodes), size)]
                 batches = [Batch(part, how.device, how.sparse) for part in parts]
             else:
                 batches = [Batch(part.nodes, how.device, is_hub=part.is_hub) for part in plan.batches]
             run = BlockRun(op, compiled, operands, results, self.weights, plan)
             done = partial(advance, 1 / len(functions) / max(1, len(batches)))
-            self.workers.run(run, batches, how.threads, share=compiled.is_local, done=done)
+            self.workers.run(run, batches, how.threads, share=compiled.in_cache, done=done)
         return results.finished()
 
     def run_between_blocks(self, op: Operation, values: dict[SSAValue, Any]) -> None:
@@ -263,21 +279,34 @@ class BatchedExecutor:
 
 
 def batch_limit(
-    compiled: CompiledBlock, op: ConvBlockOp, operands: Sequence[Any], nodes: int, batch_size: int | None
+    compiled: CompiledBlock, op: ConvBlockOp, operands: Sequence[Any], nodes: int, count: int, how: Running
 ) -> int:
-    """The most targets a batch."""
-    size = batch_size or default_batch_size(op, operands, nodes)
-    return min(size, CACHE_ROWS) if compiled.is_local else size
+    """The most targets a batch of `count` of the set's `nodes`."""
+    size = how.batch_size or default_batch_size(op, operands, nodes)
+    return min(size, rows_in_cache(count, how.threads)) if compiled.in_cache else size
+
+
+def rows_in_cache(count: int, threads: int) -> int:
+    """Rows of a batch of `count` nodes: about CACHE_ROWS in each, all of one size, one for each thread where that is
+    worth it."""
+    parts = max(1, round(count / CACHE_ROWS), threads if count >= CACHE_ROWS else 1)
+    return max(1, -(-count // parts))
 
 
 def default_batch_size(op: ConvBlockOp, operands: Sequence[Any], nodes: int) -> int:
     """As many targets as keep the widest values of their edges, at the mean in-degree, within DEFAULT_BATCH_BYTES."""
+    edges = max((o.edge_count for o in operands if isinstance(o, EdgeSet)), default=0)
+    bytes_per_target = 2 * widest_on_edges(op) * edges // max(1, nodes)
+    return max(1, min(nodes, DEFAULT_BATCH_BYTES // max(1, bytes_per_target)))
+
+
+@lru_cache(maxsize=1024)
+def widest_on_edges(op: ConvBlockOp) -> int:
+    """The largest number of bytes that a value of a block has for an edge."""
     on_edges = [
         row_bytes(result.type)
         for inner in op.body.block.ops
         for result in inner.results
         if (domain := domain_of(result.type)) is not None and not domain.is_nodes
     ]
-    edges = max((o.edge_count for o in operands if isinstance(o, EdgeSet)), default=0)
-    bytes_per_target = 2 * max(on_edges, default=0) * edges // max(1, nodes)
-    return max(1, min(nodes, DEFAULT_BATCH_BYTES // max(1, bytes_per_target)))
+    return max(on_edges, default=0)

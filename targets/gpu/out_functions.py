@@ -15,6 +15,7 @@ from xdsl.ir import Operation, SSAValue
 
 from gnnc.dialects.gnn import (
     AddOp,
+    CastOp,
     ConcatOp,
     DivOp,
     EluOp,
@@ -152,6 +153,13 @@ def matmul(op: MatmulOp) -> OutFunction | None:
     return run
 
 
+def cast_to(op: CastOp) -> OutFunction:
+    def run(out: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        return out.copy_(x)
+
+    return run
+
+
 def concat(op: ConcatOp) -> OutFunction:
     axis = op.axis.value.data
 
@@ -178,4 +186,5 @@ _MAKERS: dict[type[Operation], Callable[[Any], OutFunction | None]] = {
     LinearOp: linear,
     MatmulOp: matmul,
     ConcatOp: concat,
+    CastOp: cast_to,
 }

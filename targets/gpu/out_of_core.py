@@ -113,7 +113,7 @@ class _Work:
         self.report = RunReport(run.memory)
         self.path = folder.run(run.run_key)
         self.functions = executor.functions
-        self.last_use = executor.last_uses()
+        self.last_use = executor.last_uses
         self.on_disk: set[SSAValue] = set()
         self.held = 0
 

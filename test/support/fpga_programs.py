@@ -62,3 +62,13 @@ def small_program(kind: str) -> FpgaProgram:
     x[generator.random(x.shape) < 0.4] = 0
     graph = gnnc.Graph(x=x, edge_index=generator.integers(0, 50, (2, 160)))
     return compile_for_fpga(small_model(kind), graph, order="A_HW")
+
+
+@cache
+def program_with_factors() -> FpgaProgram:
+    """A GCN on a graph without double edges: its adjacency needs no numbers."""
+    generator = np.random.default_rng(2)
+    sources, targets = np.nonzero(np.triu(generator.random((50, 50)) < 0.05, 1))
+    edges = np.stack([np.concatenate([sources, targets]), np.concatenate([targets, sources])])
+    graph = gnnc.Graph(x=generator.random((50, WIDTH)).astype(np.float32), edge_index=edges)
+    return compile_for_fpga(small_model("gcn"), graph, order="A_HW")

@@ -92,10 +92,14 @@ def test_a_store_changes_no_bit(name: str, nasty_graph: gnnc.Graph, tmp_path: Pa
 def test_little_memory_makes_batches_gather(name: str, tmp_path: Path) -> None:
     graph, program = graph_of(3000, 30_000), program_of(name)
     expected = program.run(graph=graph)
-    result = program.run(graph=mapped(graph, tmp_path / "graph"), store=tmp_path / "store", memory="400KiB")
+    result = program.run(graph=mapped(graph, tmp_path / "graph"), store=tmp_path / "store", memory="250KiB")
     np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
     assert {block.way for block in program.report.blocks} >= {"gathered"}
-    assert max(len(block.batches) for block in program.report.blocks) > 10
+    for block in program.report.blocks:
+        *full, last = block.batches
+        assert len(full) >= 10
+        assert all(0.9 * block.budget < batch.bytes <= block.budget for batch in full)
+        assert last.bytes <= block.budget
 
 
 def test_some_nodes(tmp_path: Path) -> None:
@@ -312,6 +316,12 @@ def test_too_little_memory_is_refused(tmp_path: Path) -> None:
 def test_a_store_is_for_whole_neighborhoods_on_the_cpu(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="leave out fanout and device"):
         program_of("gcn").run(store=tmp_path, fanout=[1, 1])
+
+
+def test_a_store_is_for_programs_in_fp32(tmp_path: Path) -> None:
+    program = gnnc.compile(MODELS["gcn"]().eval(), graph_of(50, 200), precision="bf16")
+    with pytest.raises(RunError, match="in fp32 whose features are not frozen"):
+        program.run(store=tmp_path)
 
 
 def test_other_features_and_graphs_are_other_runs(tmp_path: Path) -> None:

@@ -13,13 +13,13 @@
 #define GNNC_NONE UINT32_MAX
 #define GNNC_UNKNOWN UINT64_MAX
 
-enum gnnc_section { GNNC_SECTION_ARCHITECTURE = 1, GNNC_SECTION_OPERANDS = 2, GNNC_SECTION_KERNELS = 3, GNNC_SECTION_SEGMENTS = 4, GNNC_SECTION_LINKS = 5, GNNC_SECTION_DIRECTORY = 6, GNNC_SECTION_IMAGE = 7, GNNC_SECTION_ORDER = 8 };
+enum gnnc_section { GNNC_SECTION_ARCHITECTURE = 1, GNNC_SECTION_OPERANDS = 2, GNNC_SECTION_KERNELS = 3, GNNC_SECTION_SEGMENTS = 4, GNNC_SECTION_LINKS = 5, GNNC_SECTION_DIRECTORY = 6, GNNC_SECTION_IMAGE = 7, GNNC_SECTION_ORDER = 8, GNNC_SECTION_FACTORS = 9 };
 
 enum gnnc_role { GNNC_ROLE_ADJACENCY = 0, GNNC_ROLE_FEATURES = 1, GNNC_ROLE_WEIGHT = 2, GNNC_ROLE_INTERMEDIATE = 3 };
 
 enum gnnc_kernel_kind { GNNC_KERNEL_KIND_AGGREGATE = 0, GNNC_KERNEL_KIND_UPDATE = 1 };
 
-enum gnnc_format { GNNC_FORMAT_DENSE = 0, GNNC_FORMAT_COORDINATES = 1 };
+enum gnnc_format { GNNC_FORMAT_DENSE = 0, GNNC_FORMAT_COORDINATES = 1, GNNC_FORMAT_PLACES = 2 };
 
 enum gnnc_activation { GNNC_ACTIVATION_NONE = 0, GNNC_ACTIVATION_RELU = 1, GNNC_ACTIVATION_LEAKY_RELU = 2, GNNC_ACTIVATION_ELU = 3, GNNC_ACTIVATION_SIGMOID = 4, GNNC_ACTIVATION_TANH = 5 };
 
@@ -50,7 +50,7 @@ GNNC_ASSERT(header_header_crc, offsetof(struct gnnc_header, header_crc) == 44);
 
 struct gnnc_table_entry {
     uint32_t kind; /* see the kinds of sections */
-    uint32_t owner; /* the operand of a directory or image; 0 otherwise */
+    uint32_t owner; /* the operand of a directory, image or factors; 0 otherwise */
     uint64_t offset; /* from the start of the file, a multiple of 64 */
     uint64_t bytes; /* without padding */
     uint32_t crc; /* CRC-32 of those bytes */

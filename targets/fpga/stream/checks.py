@@ -64,6 +64,14 @@ def check_directory(stream: Stream, owner: int, at: int) -> None:
     first_bad(~np.isin(tiles["format"], list(Format)), entries, f"a tile of operand {owner} has an unknown format")
 
 
+def check_factors(stream: Stream, place: int, at: int) -> None:
+    """An adjacency has one factor a row and one a column."""
+    operand, factors = stream.operands[place], stream.factors[place]
+    require(operand["role"] == Role.ADJACENCY, at, f"operand {place} has factors and is no adjacency")
+    count = int(operand["rows"]) + int(operand["columns"])
+    require(len(factors) == count, at, f"operand {place} has {len(factors)} factors, not {count}")
+
+
 def first_bad(wrong: Any, entries: int, reason: str) -> None:
     """Raises StreamError at the first directory entry that is wrong."""
     if wrong.any():

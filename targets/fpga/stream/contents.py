@@ -20,7 +20,7 @@ class Directory:
 
 @dataclass
 class Stream:
-    """A stream, checked: its records as numpy's, directories and images by operand."""
+    """A stream, checked: its records as numpy's, directories, images and factors by operand."""
 
     header: Any
     architecture: Any
@@ -31,6 +31,7 @@ class Stream:
     order: Any
     directories: dict[int, Directory] = field(default_factory=dict[int, Directory])
     images: dict[int, Any] = field(default_factory=dict[int, Any])
+    factors: dict[int, Any] = field(default_factory=dict[int, Any])
     sections: list[tuple[str, int, int, int]] = field(default_factory=list[tuple[str, int, int, int]])
 
     @property
@@ -46,7 +47,9 @@ def tile_words(operand: Any, directory: Directory) -> Any:
     """How many 32-bit words each tile takes."""
     heights, widths = tile_sizes(operand, directory)
     tiles = directory.tiles
-    return np.where(tiles["format"] == Format.DENSE, heights * widths, 2 * tiles["nonzeros"].astype(np.int64))
+    words_a_nonzero = np.where(tiles["format"] == Format.PLACES, 1, 2)
+    coordinates = words_a_nonzero * tiles["nonzeros"].astype(np.int64)
+    return np.where(tiles["format"] == Format.DENSE, heights * widths, coordinates)
 
 
 def tile_sizes(operand: Any, directory: Directory) -> tuple[Any, Any]:

@@ -52,6 +52,7 @@ def operand(stream: Stream, place: int) -> dict[str, Any]:
             "nonempty_tiles": len(tiles),
             "dense_tiles": int(np.count_nonzero(tiles["format"] == Format.DENSE)),
         }
+    described["has_factors"] = place in stream.factors
     if place in stream.images:
         described["image_bytes"] = 4 * len(stream.images[place])
     return described
@@ -109,7 +110,7 @@ def as_text(stream: Stream) -> str:
         lines += kernel_lines(entry)
     lines += ["", "sections"]
     for entry in described["sections"]:
-        named = entry["kind"] in (Section.DIRECTORY.name.lower(), Section.IMAGE.name.lower())
+        named = entry["kind"] in [kind.name.lower() for kind in (Section.DIRECTORY, Section.IMAGE, Section.FACTORS)]
         owner = f" of {stream.operand_name(entry['owner'])}" if named else ""
         lines.append(f"  {entry['offset']:>12,} {entry['bytes']:>14,} bytes  {entry['kind']}{owner}")
     return "\n".join(lines)
@@ -122,6 +123,7 @@ def operand_line(entry: dict[str, Any]) -> str:
     if "nonempty_tiles" in entry:
         grid = entry["grid"]
         line += f" in {entry['nonempty_tiles']:,} of {grid[0] * grid[1]:,} tiles of {entry['tile'][0]}"
+        line += ", numbers from factors" if entry["has_factors"] else ""
     return line
 
 

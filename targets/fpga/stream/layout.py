@@ -26,6 +26,7 @@ class Section(IntEnum):
     DIRECTORY = 6
     IMAGE = 7
     ORDER = 8
+    FACTORS = 9
 
 
 class Role(IntEnum):
@@ -49,6 +50,7 @@ class Format(IntEnum):
 
     DENSE = 0
     COORDINATES = 1
+    PLACES = 2
 
 
 class Activation(IntEnum):
@@ -125,7 +127,7 @@ TABLE_ENTRY = Record(
     32,
     (
         Field("kind", "u4", "see the kinds of sections"),
-        Field("owner", "u4", "the operand of a directory or image; 0 otherwise"),
+        Field("owner", "u4", "the operand of a directory, image or factors; 0 otherwise"),
         Field("offset", "u8", "from the start of the file, a multiple of 64"),
         Field("bytes", "u8", "without padding"),
         Field("crc", "u4", "CRC-32 of those bytes"),

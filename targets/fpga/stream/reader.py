@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gnnc.targets.fpga.stream import layout
-from gnnc.targets.fpga.stream.checks import check_directory, check_kernels, check_operands
+from gnnc.targets.fpga.stream.checks import check_directory, check_factors, check_kernels, check_operands
 from gnnc.targets.fpga.stream.contents import Directory, Stream, tile_words
 from gnnc.targets.fpga.stream.faults import StreamError, require
 from gnnc.targets.fpga.stream.layout import ALIGNMENT, SECTION_RECORDS, Section
@@ -139,18 +139,22 @@ def empty(dtype: np.dtype[Any]) -> Any:
 
 
 def read_matrix(data: bytes | mmap.mmap, stream: Stream, section: Place) -> None:
-    """The directory or image of an operand."""
-    if section.kind not in (Section.DIRECTORY, Section.IMAGE):
+    """The directory, image or factors of an operand."""
+    kept = {
+        Section.DIRECTORY: stream.directories,
+        Section.IMAGE: stream.images,
+        Section.FACTORS: stream.factors,
+    }.get(section.kind)
+    if kept is None:
         return
     owner, at = section.owner, section.offset
     require(owner < len(stream.operands), at, f"{section.kind.name} is of operand {owner}, which does not exist")
-    kept = stream.images if section.kind is Section.IMAGE else stream.directories
     require(owner not in kept, at, f"operand {owner} has two sections {section.kind.name}")
-    if section.kind is Section.IMAGE:
-        require(section.bytes % 4 == 0, at, "an image is of 32-bit words")
-        stream.images[owner] = records(data, section, np.dtype("<u4"))
-        return
     operand = stream.operands[owner]
+    if section.kind is not Section.DIRECTORY:
+        require(section.bytes % 4 == 0, at, f"{section.kind.name} is of 32-bit words")
+        kept[owner] = records(data, section, np.dtype("<u4" if section.kind is Section.IMAGE else "<f4"))
+        return
     block_rows = -(-int(operand["rows"]) // int(operand["tile_rows"]))
     head = 8 * (block_rows + 1)
     require(section.bytes >= head, at, f"the directory has no place for {block_rows} block rows")
@@ -173,6 +177,8 @@ def check_complete(stream: Stream, at: int) -> None:
             at,
             f"operand {place} is {'known' if known else 'not known'} and has {'an' if image else 'no'} image",
         )
+        if place in stream.factors:
+            check_factors(stream, place, at)
         wanted = known and not operand["is_vector"]
         require(directory == wanted, at, f"operand {place} has {'a' if directory else 'no'} directory")
         if wanted:
@@ -184,6 +190,9 @@ def check_complete(stream: Stream, at: int) -> None:
 def check_image(stream: Stream, place: int, at: int) -> None:
     """Every tile lies within the image."""
     operand, directory = stream.operands[place], stream.directories[place]
+    has_factors = place in stream.factors
+    bare = directory.tiles["format"] == layout.Format.PLACES
+    require(bool((bare == has_factors).all()), at, f"operand {place} has tiles without numbers, or with two")
     words, tiles = len(stream.images[place]), directory.tiles
     sizes = tile_words(operand, directory)
     ends = tiles["place"].astype(np.int64) + sizes

@@ -13,11 +13,11 @@ import numpy as np
 from gnnc.targets.fpga.architecture import Architecture
 from gnnc.targets.fpga.matrices import Matrix, nonzero_count
 from gnnc.targets.fpga.plan import KernelPlan, Operand, Plan
+from gnnc.targets.fpga.separable import Factors, factors_of
 from gnnc.targets.fpga.stream import layout
 from gnnc.targets.fpga.stream.image import block_rows
 from gnnc.targets.fpga.stream.layout import ALIGNMENT, NONE, UNKNOWN, Activation, KernelKind, Role, Section
 
-# Two sections for each operand at most, and five for all.
 SECTIONS_FOR_ALL = 5
 
 
@@ -51,6 +51,8 @@ class StreamWriter:
         self.plan = plan
         self.architecture = architecture
         self.matrices = matrices
+        self.nonzeros = {place: nonzero_count(matrices[place]) for place in matrices}
+        self.factors = {place: f for place in matrices if (f := self.factors_of(place)) is not None}
         self.order = {kernel: list(tasks) for kernel, tasks in order.items()}
         self.table: list[tuple[int, int, int, int, int]] = []
         self.crc = 0
@@ -59,7 +61,7 @@ class StreamWriter:
     def write(self) -> None:
         known = [place for place in range(len(self.plan.operands)) if place in self.matrices]
         images = sum(1 if self.is_vector(place) else 2 for place in known)
-        count = SECTIONS_FOR_ALL + images + (1 if self.order else 0)
+        count = SECTIONS_FOR_ALL + images + len(self.factors) + (1 if self.order else 0)
         self.file.write(bytes(layout.HEADER.bytes + count * layout.TABLE_ENTRY.bytes))
         self.section(Section.ARCHITECTURE, 0, [self.architecture_record()])
         self.section(Section.OPERANDS, 0, [self.operand_records()])
@@ -87,18 +89,21 @@ class StreamWriter:
         self.table.append((kind, owner, begin, count, crc))
 
     def operand_sections(self, place: int) -> None:
-        """Image and directory of an operand; the directory is known when the image is written."""
+        """Factors, image and directory of an operand; the directory is known when the image is written."""
         matrix = self.matrices[place]
         if self.is_vector(place):
             self.section(Section.IMAGE, place, [np.asarray(matrix, "<f4")])
             return
         height, width = self.tile(self.plan.operands[place])
+        factors = self.factors.get(place)
+        if factors is not None:
+            self.section(Section.FACTORS, place, [factors.rows.astype("<f4"), factors.columns.astype("<f4")])
         entries: list[Any] = []
         words = 0
 
         def image() -> Iterable[Any]:
             nonlocal words
-            for row in block_rows(matrix, height, width):
+            for row in block_rows(matrix, height, width, places_only=factors is not None):
                 row.entries["place"] += words
                 words += len(row.words)
                 entries.append(row.entries)
@@ -135,6 +140,10 @@ class StreamWriter:
         vectors = {v for kernel in self.plan.kernels for v in (kernel.scale, kernel.bias)}
         return place in vectors
 
+    def factors_of(self, place: int) -> Factors | None:
+        """The factors of an adjacency whose values they make."""
+        return factors_of(self.matrices[place]) if self.plan.operands[place].role == "adjacency" else None
+
     def tile(self, operand: Operand) -> tuple[int, int]:
         side = self.plan.n1 if operand.role == "adjacency" else self.plan.n2
         return side, side
@@ -159,7 +168,7 @@ class StreamWriter:
             name, length = name_field(operand.name)
             record["role"], record["is_vector"] = Role[operand.role.upper()], self.is_vector(place)
             record["source"], record["rows"], record["columns"] = operand.source, rows, columns
-            record["nonzeros"] = nonzero_count(self.matrices[place]) if place in self.matrices else UNKNOWN
+            record["nonzeros"] = self.nonzeros.get(place, UNKNOWN)
             record["tile_rows"], record["tile_columns"] = self.tile(operand)
             record["name"], record["name_bytes"] = name, length
         return records
@@ -210,7 +219,7 @@ class StreamWriter:
     def edges(self, kernel: KernelPlan) -> int:
         if kernel.kind == "update":
             return 0
-        return sum(nonzero_count(self.matrices[lhs]) for lhs, _ in kernel.products)
+        return sum(self.nonzeros[lhs] for lhs, _ in kernel.products)
 
     def segment_records(self) -> Any:
         records = np.zeros(sum(len(k.products) for k in self.plan.kernels), layout.SEGMENT.dtype)

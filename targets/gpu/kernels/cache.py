@@ -11,12 +11,12 @@ from pathlib import Path
 
 
 @cache
-def folder() -> Path | None:
-    """Where kernels are kept: $GNNC_CACHE, or gnnc/ in the user's cache folder. Created for the user alone; None where
-    that can't be done."""
+def folder(name: str = "kernels") -> Path | None:
+    """Where kernels are kept, or something else: a folder in $GNNC_CACHE, or in gnnc/ in the user's cache folder.
+    Created for the user alone; None where that can't be done."""
     given = os.environ.get("GNNC_CACHE")
     base = Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "gnnc"
-    path = base / "kernels"
+    path = base / name
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError:

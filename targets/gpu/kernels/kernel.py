@@ -95,7 +95,10 @@ def generic(module: ModuleOp) -> str:
 
 
 def text_of(op: FusedConvOp) -> str:
-    """The body of a fused Conv: all that its machine code depends on."""
+    """The body of a fused Conv: all that its machine code depends on, which densities are no part of."""
+    op = op.clone()
+    for inner in op.body.block.ops:
+        inner.properties.pop("densities", None)
     text = StringIO()
     Printer(text).print_region(op.body)
     return text.getvalue()

@@ -4,9 +4,9 @@
 !w = tensor<8x8xf32>
 %x, %y, %w, %b, %c = "test.op"() : () -> (!n, !n, !w, tensor<8xf32>, tensor<?x1xf32, #gnn.on<nodes "n">>)
 
-// A product that something is added to starts from that.
-// CHECK: %[[a:.*]] = gnn.linear %x, %w, %y : {{.*}}, tensor<8x8xf32>, tensor<?x8xf32, #gnn.on<nodes "n">>
-%p = gnn.linear %x, %w : !n, !w -> !n
+// A product that something is added to starts from that; how it reads its input stays.
+// CHECK: %[[a:.*]] = gnn.linear %x, %w, %y primitive <csr crossover 0.25> : {{.*}}, tensor<8x8xf32>, tensor<?x8xf32, #gnn.on<nodes "n">>
+%p = gnn.linear %x, %w primitive <csr crossover 0.25> : !n, !w -> !n
 %a = gnn.add %p, %y : !n, !n -> !n
 
 // Of two products the first may have a bias.

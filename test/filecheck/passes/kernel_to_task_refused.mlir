@@ -1,6 +1,5 @@
 // RUN: gnnc-opt %s -p kernel-partition --split-input-file --verify-diagnostics | filecheck %s --check-prefix NODES
 // RUN: gnnc-opt %s -p 'kernel-partition{nodes=4 method=search n1=24 n2=16}' --split-input-file --verify-diagnostics | filecheck %s --check-prefix SIZES
-// RUN: gnnc-opt %s -p 'kernel-annotate-density{nodes=4 nonzeros=1}' --split-input-file --verify-diagnostics | filecheck %s --check-prefix COUNTS
 // RUN: gnnc-opt %s -p 'convert-kernel-to-task{nodes=4}' --split-input-file --verify-diagnostics | filecheck %s --check-prefix SCHEME
 
 !x = tensor<?x4xf32, #gnn.on<nodes "n">>
@@ -13,5 +12,4 @@ func.func @forward(%x: !x {gnn.name = "x"}, %w: tensor<4x4xf32> {kernel.weight =
 }
 // NODES: kernel-partition needs the number of nodes: give nodes=
 // SIZES: kernel-partition takes from a search n1=24 and n2=16, which are no legal sizes
-// COUNTS: kernel-annotate-density takes 1 counts for 2 arguments of @forward
 // SCHEME: kernel.update has no scheme: run kernel-partition first

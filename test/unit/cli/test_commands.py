@@ -180,6 +180,35 @@ def test_explain_and_inspect_agree(run: Run, club: Path) -> None:
     assert "gnn.conv_block layer 1" in run("inspect", club, "--ir")[1]
 
 
+def test_frozen_features(run: Run, club: Path, tmp_path: Path) -> None:
+    out = tmp_path / "frozen.gnnc"
+    weights = ("--weights", CLUB / "weights.pt", "--graph", CLUB)
+    assert run("compile", MODEL, *weights, "--freeze-features", "-o", out)[0] == 0
+    assert run("verify", out, "--model", MODEL, *weights)[0] == 0
+    assert "computed when compiled" in run("inspect", out, "--decisions")[1]
+
+
+def test_precision(run: Run, club: Path, tmp_path: Path) -> None:
+    out = tmp_path / "half.gnnc"
+    weights = ("--weights", CLUB / "weights.pt", "--graph", CLUB)
+    assert run("compile", MODEL, *weights, "--precision", "bf16", "-o", out)[0] == 0
+    code, text_of_verify, _ = run("verify", out, "--model", MODEL, *weights)
+    assert code == 0 and "numbers stored as bf16" in text_of_verify
+    assert run("verify", out, "--model", MODEL, *weights, "--tolerance", "1e-7")[0] == 1
+    assert json.loads(run("verify", out, "--model", MODEL, *weights, "--json")[1])["precision"] == "bf16"
+
+
+def test_decisions(run: Run, club: Path) -> None:
+    code, out, _ = run("inspect", club, "--decisions")
+    assert code == 0
+    assert "gnn-split-conv-blocks: after layer 1 keep" in out and "  -> minimum cut" in out
+    assert "-> one loop" in out and "ps an edge predicted" in out
+    log = json.loads(run("inspect", club, "--decisions", "--json")[1])
+    assert [decision["made_by"] for decision in log][-1] == "gnn-fuse-conv"
+    assert all(d["choice"] in {**d["predicted"], **d["measured"]} for d in log)
+    assert len(out.splitlines()) == sum(1 + len({**d["predicted"], **d["measured"]}) for d in log)
+
+
 def test_help_is_fast_and_has_examples() -> None:
     code = (
         "import sys, gnnc.cli.main as m\n"

@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch_geometric.nn.models import GCN
 
 import gnnc
 from gnnc.cli.main import main
+from gnnc.fpga_program import FpgaProgram
 
 CLUB = Path(__file__).resolve().parents[3] / "examples" / "club"
 MODEL = f"{CLUB}/model.py:build"
@@ -131,6 +133,32 @@ def test_another_graph_is_refused(run: Run, artifact: Path) -> None:
     np.savez("other.npz", x=np.zeros((3, 34), np.float32), edge_index=np.zeros((2, 1), np.int64))
     code, _, err = run("simulate", artifact, "-g", "other.npz")
     assert (code, err) == (2, "error: the stream is of a graph of 34 nodes, this one has 3: compile again\n")
+
+
+def test_edges_must_be_those_of_the_stream(run: Run, artifact: Path) -> None:
+    graph = gnnc.Graph.load(CLUB)
+    x, edges = np.asarray(graph.x), np.asarray(graph.edge_index)
+    np.savez("shuffled.npz", x=x + 1, edge_index=edges[:, ::-1])
+    code, out, _ = run("simulate", artifact, "-g", "shuffled.npz", "--json")
+    assert (code, json.loads(out)["nodes"]) == (0, 34)
+    other = edges.copy()
+    other[1, 3] = (other[1, 3] + 1) % 34
+    for name, changed in (("other.npz", other), ("turned.npz", np.sort(edges, axis=0)), ("less.npz", edges[:, 1:])):
+        np.savez(name, x=x, edge_index=changed)
+        code, out, err = run("simulate", artifact, "-g", name)
+        assert (code, out) == (2, "")
+        assert err == "error: the stream is of a graph with other edges or values on them: compile again for this one\n"
+
+
+def test_a_program_that_is_not_saved_knows_its_edges() -> None:
+    generator = np.random.default_rng(0)
+    edges, x = generator.integers(0, 9, (2, 20)), generator.random((9, 5)).astype(np.float32)
+    torch.manual_seed(0)
+    program = gnnc.compile(GCN(5, 4, 2, 3).eval(), gnnc.Graph(x=x, edge_index=edges), "fpga", order="A_HW")
+    assert isinstance(program, FpgaProgram)
+    assert program.simulate(gnnc.Graph(x=x, edge_index=edges[:, ::-1])).verification.passed
+    with pytest.raises(gnnc.RunError, match="other edges"):
+        program.simulate(gnnc.Graph(x=x, edge_index=edges[::-1]))
 
 
 def test_what_does_not_fold_is_refused_with_its_line(run: Run) -> None:

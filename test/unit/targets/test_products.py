@@ -10,10 +10,11 @@ import torch
 from torch_geometric.nn.models import GAT, GCN, GraphSAGE
 
 import gnnc
+from gnnc.dialects.gnn import LinearOp
 from gnnc.targets.gpu.arena import Arena, RowsOf
 from gnnc.targets.gpu.batch import Union
 from gnnc.targets.gpu.out_functions import whole_lines
-from gnnc.targets.gpu.sparse_rows import sparse_form
+from gnnc.targets.gpu.sparse_rows import SparseRows, sparse_features
 
 
 def sparse_graph(nodes: int = 60, features: int = 300) -> gnnc.Graph:
@@ -50,22 +51,71 @@ def test_features_that_are_given_may_change_in_place() -> None:
     assert torch.allclose(program.run(x), network(x, graph.edge_index), atol=1e-5)
 
 
+HALF = torch.eye(200).repeat(20, 1)[:, :100]
+
+
 @pytest.mark.parametrize(
-    ("x", "is_sparse"),
+    ("x", "crossover", "is_sparse"),
     [
-        (torch.zeros(5, 200), True),
-        (torch.ones(5, 200), False),
-        (torch.zeros(5, 20), False),
-        (torch.zeros(5, 200, dtype=torch.int64), False),
-        (torch.zeros(5, 200).index_fill(1, torch.tensor([3]), torch.nan), False),
-        (torch.zeros(0, 200), True),
+        (torch.zeros(5, 200), 0.1, True),
+        (torch.ones(5, 200), 0.1, False),
+        (torch.ones(5, 200), 1.0, False),
+        (torch.zeros(5, 200), 0.0, False),
+        (torch.zeros(5, 200).index_fill(1, torch.tensor([3]), torch.nan), 0.1, True),
+        (HALF, 0.0051, True),
+        (HALF, 0.005, False),
+        (HALF.index_fill(0, torch.arange(1, 4000, 4), 1), 0.1, False),
+        (torch.zeros(0, 200), 0.1, True),
     ],
 )
-def test_what_is_held_as_sparse_rows(x: torch.Tensor, is_sparse: bool) -> None:
-    sparse = sparse_form(x)
-    assert (sparse is not None) == is_sparse
-    if sparse is not None:
-        assert np.array_equal(sparse.matrix.to_dense().numpy(), x.numpy())
+def test_what_is_held_as_sparse_rows(x: torch.Tensor, crossover: float, is_sparse: bool) -> None:
+    found = sparse_features({"x": x, "y": x}, {"x": crossover, "z": 1.0})
+    assert bool(found) == is_sparse
+    for sparse in found.values():
+        assert np.array_equal(sparse.matrix.to_dense().numpy(), x.numpy(), equal_nan=True)
+        assert sparse.density == pytest.approx(int(x.count_nonzero()) / max(1, x.numel()))
+
+
+def test_a_graph_with_other_features_is_decided_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    times: list[SparseRows] = []
+    compute = SparseRows.times
+
+    def counted(self: SparseRows, *rest: Any) -> torch.Tensor:
+        times.append(self)
+        return compute(self, *rest)
+
+    monkeypatch.setattr(SparseRows, "times", counted)
+    sparse = sparse_graph()
+    dense = gnnc.Graph(x=torch.rand(60, 300), edge_index=sparse.edge_index)
+    network = GCN(300, 24, 2, 5).eval()
+    for compiled, primitive in ((sparse, "csr"), (dense, "dense")):
+        program = gnnc.compile(network, compiled)
+        (found,) = [op.primitive for op in program.module.walk() if isinstance(op, LinearOp) and op.primitive]
+        assert found.kind.data == primitive
+        for graph, calls in ((sparse, 1), (dense, 0)):
+            times.clear()
+            assert torch.allclose(program.run(graph=graph), eager(network, graph), atol=1e-5)
+            assert len(times) == calls
+
+
+def test_zeros_are_not_skipped_where_a_weight_is_infinite() -> None:
+    graph = sparse_graph()
+    network = GCN(300, 24, 2, 5).eval()
+    with torch.no_grad():
+        network.get_parameter("convs.0.lin.weight")[3, 7] = torch.inf
+    expected = eager(network, graph)
+    assert expected.isnan().any()
+    assert torch.allclose(gnnc.compile(network, graph).run(), expected, atol=1e-5, equal_nan=True)
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+def test_features_that_are_no_numbers(value: float) -> None:
+    graph = sparse_graph()
+    x = torch.as_tensor(graph.x).clone()
+    x[7, 9] = value
+    network, edited = GCN(300, 24, 2, 5).eval(), gnnc.Graph(x=x, edge_index=graph.edge_index)
+    result = gnnc.compile(network, edited).run()
+    assert torch.allclose(result, eager(network, edited), atol=1e-5, equal_nan=True)
 
 
 def test_rows_of_the_arena_are_computed_to_the_end_of_their_line() -> None:

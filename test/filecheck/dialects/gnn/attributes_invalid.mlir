@@ -10,6 +10,21 @@
 
 // -----
 
+"test.op"() {a = #gnn.density<5/4>} : () -> ()
+// CHECK: 5 of 4 numbers can't be nonzero
+
+// -----
+
+"test.op"() {how = #gnn.primitive<coo crossover 0.5>} : () -> ()
+// CHECK: a left side is read as csr or dense, not as coo
+
+// -----
+
+"test.op"() {how = #gnn.primitive<csr crossover 1.5>} : () -> ()
+// CHECK: a density is between 0 and 1, and 1.5 is not
+
+// -----
+
 // The rule for tensors holds for operands and results of every operation of the dialect.
 %x = "test.op"() : () -> tensor<?x8xf32>
 %y = gnn.relu %x : tensor<?x8xf32>

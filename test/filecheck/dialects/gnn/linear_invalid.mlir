@@ -45,3 +45,9 @@
 %x, %w, %b = "test.op"() : () -> (tensor<?x8xf32, #gnn.on<nodes "n">>, tensor<16x8xf32>, tensor<8xf32>)
 %y = gnn.linear %x, %w, %b : tensor<?x8xf32, #gnn.on<nodes "n">>, tensor<16x8xf32>, tensor<8xf32> -> tensor<?x16xf32, #gnn.on<nodes "n">>
 // CHECK: the bias must have 16 numbers or the type of the result
+
+// -----
+
+%x, %w = "test.op"() : () -> (tensor<?x8xf32, #gnn.on<nodes "n">>, tensor<16x8xf32>)
+%y = gnn.linear %x, %w densities [#gnn.density<?>] : tensor<?x8xf32, #gnn.on<nodes "n">>, tensor<16x8xf32> -> tensor<?x16xf32, #gnn.on<nodes "n">>
+// CHECK: a product has two sides, and 1 densities are given

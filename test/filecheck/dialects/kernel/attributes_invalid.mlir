@@ -5,10 +5,5 @@
 
 // -----
 
-"test.op"() {a = #kernel.density<5/4>} : () -> ()
-// CHECK: 5 of 4 numbers can't be nonzero
-
-// -----
-
 "test.op"() {a = #kernel.scheme<n1 24 n2 16 grid 1x1 inner [1]>} : () -> ()
 // CHECK: N1 is a multiple of N2, 24 is none of 16

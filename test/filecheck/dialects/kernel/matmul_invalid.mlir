@@ -25,7 +25,7 @@
 // -----
 
 %x, %w = "test.op"() : () -> (tensor<?x8xf32, #gnn.on<nodes "n">>, tensor<8x4xf32>)
-%y = kernel.update %x times %w layer 1 densities [#kernel.density<?>] : tensor<?x8xf32, #gnn.on<nodes "n">> times tensor<8x4xf32> -> tensor<?x4xf32, #gnn.on<nodes "n">>
+%y = kernel.update %x times %w layer 1 densities [#gnn.density<?>] : tensor<?x8xf32, #gnn.on<nodes "n">> times tensor<8x4xf32> -> tensor<?x4xf32, #gnn.on<nodes "n">>
 // CHECK: there must be a density for each operand of each product
 
 // -----

@@ -31,7 +31,10 @@ WIDENED = """!n {
 
 def boundaries(model: Any, kind: CostKind, loads: int) -> list[list[str | None]]:
     layers = conv_layers(model.functions)
-    return [[v.name_hint for v in kept] for kept in block_boundaries(model.functions, layers, Prices(kind, loads))]
+    found = block_boundaries(model.functions, layers, Prices(kind, loads))
+    for boundary in found:
+        assert boundary.price <= min(boundary.upstream_price, boundary.downstream_price)
+    return [[v.name_hint for v in boundary.kept] for boundary in found]
 
 
 @pytest.mark.parametrize(

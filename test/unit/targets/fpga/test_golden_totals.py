@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
-from fpga_programs import numbers_of, trained_program
+from fpga_programs import SMALL, numbers_of, small_model, small_program, trained_program
 
 from gnnc.passes.analysis.linear_forms import Order
 from gnnc.targets.fpga.loads import LOADS, Loads
@@ -36,6 +38,27 @@ def test_compute_totals(order: Order, sizes: tuple[int, int], mapping: Mapping, 
     assert float(simulation.compute_cycles) == pytest.approx(cycles, rel=1e-5)
 
 
+# The study's speed-ups in compute cycles on Cora, S1 and S2 over Dynamic, to the digits that it prints.
+RATIOS: list[tuple[str, Order, str, str]] = [
+    ("sage", "AH_W", "15.6", "1.91"),
+    ("sage", "A_HW", "27.4", "1.12"),
+    ("gin", "AH_W", "9.1", "4.10"),
+    ("gin", "A_HW", "17.4", "1.18"),
+    ("sgc", "AH_W", "3.7", "3.06"),
+    ("sgc", "A_HW", "23.5", "1.00"),
+]
+
+
+@pytest.mark.parametrize(("kind", "order", "over_s1", "over_s2"), RATIOS)
+def test_speed_ups_of_the_study(kind: str, order: Order, over_s1: str, over_s2: str) -> None:
+    program, numbers = trained_program("cora", kind, order), numbers_of("cora", kind, order)
+    s1, s2, dynamic = (
+        float(simulate(numbers, program.plan, program.architecture, Setting(mapping)).compute_cycles)
+        for mapping in ("s1", "s2", "dynamic")
+    )
+    assert (f"{s1 / dynamic:.1f}", f"{s2 / dynamic:.2f}") == (over_s1, over_s2)
+
+
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("loads", LOADS)
 @pytest.mark.parametrize("mapping", MAPPINGS)
@@ -49,6 +72,20 @@ def test_outputs_and_bounds(order: Order, mapping: Mapping, loads: Loads, schedu
         expected = model(torch.as_tensor(graph.x), torch.as_tensor(graph.edge_index)).numpy()
     assert np.abs(simulation.outputs[0] - expected).max() <= 1e-4 * np.abs(expected).max()
     assert all(simulation.cycles >= bound for bound in simulation.bounds().values())
+
+
+@pytest.mark.parametrize("kind", SMALL)
+def test_every_setting_computes_what_the_model_does(kind: str) -> None:
+    """What benchmarks/fpga_exactness.py does with real graphs."""
+    program = small_program(kind)
+    graph, model = program.graph_for(None), small_model(kind)
+    with torch.no_grad():
+        expected = model(torch.as_tensor(graph.x), torch.as_tensor(graph.edge_index)).numpy()
+    for mapping, loads, schedule in itertools.product(MAPPINGS, LOADS, SCHEDULES):
+        numbers, setting = program.numbers(graph), Setting(mapping, loads, schedule)
+        simulation = simulate(numbers, program.plan, program.architecture, setting)
+        assert np.abs(simulation.outputs[0] - expected).max() <= 1e-4 * np.abs(expected).max()
+        assert all(simulation.cycles >= bound for bound in simulation.bounds().values())
 
 
 @pytest.mark.parametrize("order", ["AH_W", "A_HW"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -12,8 +13,10 @@ from scipy.sparse import csr_array
 
 from gnnc.passes.analysis import primitives
 from gnnc.passes.analysis.primitives import Primitive, TilePair
+from gnnc.targets.fpga.literal import execute, tile_of
 from gnnc.targets.fpga.matrices import Matrix, TileCounts, tile_counts
-from gnnc.targets.fpga.pairs import Product, sums
+from gnnc.targets.fpga.multiplications import spmm_multiplications
+from gnnc.targets.fpga.pairs import Product, sums, unskipped_sums
 
 P = 8
 
@@ -87,6 +90,67 @@ def test_sums(given: tuple[Matrix, Matrix, int, int, int], kind: str, mapping: s
             assert Fraction(int(totals.numerators[i, j]), totals.denominator) == expected
             assert totals.pairs[i, j] == nonempty
             assert totals.task_cycles()[i, j] == -(-expected.numerator // expected.denominator)
+
+
+@settings(max_examples=60)
+@given(matrices(), st.booleans())
+def test_spmm_multiplications(given: tuple[Matrix, Matrix, int, int, int], sparse: bool) -> None:
+    """What is counted is what the mode takes when it is executed pair by pair."""
+    x, y, m, n, d = given
+    product = Product(tile_counts(x, m, n), tile_counts(y, n, d))
+    actual, expected = 0, 0.0
+    for i, t, j in itertools.product(range(product.x.grid[0]), range(product.inner), range(product.y.grid[1])):
+        left, right = tile_of(x, i, t, m, n), tile_of(y, t, j, n, d)
+        sizes = int(left.shape[0]), int(left.shape[1]), int(right.shape[1])
+        pair = TilePair(*sizes, int(np.count_nonzero(left)), int(np.count_nonzero(right)))
+        if primitives.choose(pair, P) is Primitive.SPMM:
+            actual += execute(Primitive.SPMM, left, right).macs
+            expected += pair.x * pair.y / pair.n
+    if sparse:
+        x, y = csr_array(x), csr_array(y)
+    counted = spmm_multiplications(product, x, y, "dynamic", "update", P, 8)
+    assert counted.actual == actual
+    assert counted.expected == pytest.approx(expected)
+
+
+@settings(max_examples=60)
+@given(matrices())
+def test_padded_widths(given: tuple[Matrix, Matrix, int, int, int]) -> None:
+    """Padding an output with columns of its own density would cost what the padded figure says, where Y is dense."""
+    x, y, m, n, _ = given
+    dense = np.ones_like(y)
+    wide = np.ones((len(y), -(-y.shape[1] // P) * P), np.float32)
+    padded = sums([Product(tile_counts(x, m, n), tile_counts(dense, n, P))], "dynamic", "update", P, 8).padded_cycles
+    full = sums([Product(tile_counts(x, m, n), tile_counts(wide, n, P))], "dynamic", "update", P, 8)
+    assert padded == full.compute_cycles == full.padded_cycles
+
+
+@settings(max_examples=60)
+@given(matrices(), st.sampled_from(["aggregate", "update"]), st.sampled_from(["s1", "s2"]))
+def test_sums_that_skip_nothing(given: tuple[Matrix, Matrix, int, int, int], kind: str, mapping: str) -> None:
+    """Pair by pair, with the formulas of the mode and with an empty tile for one that has no numbers."""
+    x, y, m, n, d = given
+    product = Product(tile_counts(x, m, n), tile_counts(y, n, d))
+    totals = unskipped_sums([product], mapping, kind, P, 8)  # pyright: ignore[reportArgumentType]  # of the literals
+    skipping = sums([product], mapping, kind, P, 8)  # pyright: ignore[reportArgumentType]  # of the literals
+    gemm = (mapping, kind) == ("s1", "update")
+    for i, j in itertools.product(*(range(side) for side in totals.numerators.shape)):
+        expected, loaded = Fraction(0), [0, 0]
+        for t in range(product.inner):
+            height, inner, width = int(product.x.heights[i]), int(product.x.widths[t]), int(product.y.widths[j])
+            nonzeros = count(product.x, i, t), count(product.y, t, j)
+            expected += Fraction(height * inner * width if gemm else 2 * nonzeros[0] * width, P * P)
+            extents = height * inner, inner * width
+            for side in (0, 1):
+                loaded[side] += min(8 * nonzeros[side], 4 * extents[side])
+        assert Fraction(int(totals.numerators[i, j]), totals.denominator) == expected
+        assert [totals.loaded_x[i, j], totals.loaded_y[i, j]] == loaded
+    for name in ("numerators", "padded", "pairs", "converted_x", "converted_y", "loaded_x", "loaded_y"):
+        assert (getattr(totals, name) >= getattr(skipping, name)).all()
+        if product.x.starts[-1] == product.x.grid[0] * product.x.grid[1] and len(product.y.columns) == (
+            product.y.grid[0] * product.y.grid[1]
+        ):
+            assert (getattr(totals, name) == getattr(skipping, name)).all()
 
 
 def test_dense_operands_and_sparse_adjacency_make_s1_optimal() -> None:

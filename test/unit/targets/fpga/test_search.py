@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from fpga_programs import numbers_of, small_program, trained_program
 from scipy.sparse import csr_array
 
+from gnnc.fpga_program import compile_for_fpga
 from gnnc.passes.analysis.partition import KernelShape, Limits, algorithm_9, algorithm_9_exact, tasks_of
+from gnnc.targets.fpga import separable
 from gnnc.targets.fpga.residency import kept_on_chip
 from gnnc.targets.fpga.search import best_partition
-from gnnc.targets.fpga.separable import is_separable
-from gnnc.targets.fpga.simulator import Setting, simulate
+from gnnc.targets.fpga.separable import factors_of
+from gnnc.targets.fpga.simulator import Setting, Simulator, simulate
 
 
 def test_searched_sizes_are_no_slower_than_algorithm_9() -> None:
@@ -21,6 +24,16 @@ def test_searched_sizes_are_no_slower_than_algorithm_9() -> None:
     searched = program.plan.repartitioned(*best_partition(numbers, program.plan, program.architecture))
     ours = simulate(numbers, searched, program.architecture, setting).cycles
     assert ours <= simulate(numbers, program.plan, program.architecture, setting).cycles
+
+
+def test_auto_never_loses_to_the_papers_setting() -> None:
+    program = small_program("gcn")
+    model, graph = program.model, program.graph_for(None)
+    assert model is not None
+    ours = compile_for_fpga(model, graph, partition="search")
+    paper = [compile_for_fpga(model, graph, order=order).simulate() for order in ("AH_W", "A_HW")]
+    best = ours.simulate(setting=Setting(loads="lean"), reorder="auto").simulation.cycles
+    assert best <= min(run.simulation.cycles for run in paper)
 
 
 def test_lean_loads_take_fewer_bytes() -> None:
@@ -44,16 +57,39 @@ def test_intermediates_stay_on_chip_while_there_is_room() -> None:
     assert kept_on_chip(plan, replace(architecture, shared_buffer_bytes=64)) == frozenset()
 
 
-def test_separable_values() -> None:
+def test_factors_make_every_value_to_the_bit() -> None:
     generator = np.random.default_rng(0)
     pattern = (generator.random((20, 20)) < 0.3) | np.eye(20, dtype=bool)
     degree = pattern.sum(1).astype(np.float32)
     norm = (degree**-0.5).astype(np.float32)
-    assert is_separable(csr_array(pattern.astype(np.float32)))
-    assert is_separable(csr_array(pattern / degree[:, None]).astype(np.float32))
-    assert is_separable(csr_array(pattern * norm[:, None] * norm[None]).astype(np.float32))
-    assert not is_separable(csr_array(pattern * generator.random((20, 20))).astype(np.float32))
-    assert is_separable(csr_array((20, 20), dtype=np.float32))
+    sums, means = csr_array(pattern.astype(np.float32)), csr_array((pattern / degree[:, None]).astype(np.float32))
+    symmetric = csr_array(pattern * (norm[:, None] * norm[None]))
+    for matrix, vectors in ((sums, 0), (means, 1), (symmetric, 1), (csr_array((20, 20), dtype=np.float32), 0)):
+        factors = factors_of(matrix)
+        assert factors is not None
+        made = np.where(matrix.toarray() != 0, factors.rows[:, None] * factors.columns[None], 0)
+        assert np.array_equal(made, matrix.toarray())
+        assert factors.bytes == vectors * 80
+    nudged = symmetric.copy()
+    nudged.data[5] = np.nextafter(nudged.data[5], np.float32(2))
+    assert factors_of(nudged) is None
+    assert factors_of(csr_array(pattern * generator.random((20, 20))).astype(np.float32)) is None
+    assert factors_of(csr_array(symmetric[:, :19])) is None
+
+
+def test_factors_are_found_across_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(separable, "CHUNK", 3)
+    test_factors_make_every_value_to_the_bit()
+
+
+def test_factors_count_as_bytes() -> None:
+    program = trained_program("cora", "gcn", "A_HW")
+    numbers, places = numbers_of("cora", "gcn", "A_HW"), [kernel.products[0][0] for kernel in program.plan.kernels]
+    simulator = Simulator(numbers, program.plan, program.architecture, Setting(loads="lean"))
+    side = simulator.side(places[1])
+    assert (side.bytes_a_nonzero, side.factor_bytes) == (4, 4 * program.plan.nodes)
+    small = replace(program.architecture, resident_buffer_bytes=1000)
+    assert Simulator(numbers, program.plan, small, Setting(loads="lean")).side(places[1]).bytes_a_nonzero == 8
 
 
 CORA_AH_W = [

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fpga_programs import SMALL, numbers_of, small_program, trained_program
+from fpga_programs import SMALL, numbers_of, program_with_factors, small_program, trained_program
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
@@ -48,6 +48,12 @@ def matrix_of(stream: Stream, place: int) -> np.ndarray[tuple[int, int], np.dtyp
         if tile["format"] == Format.DENSE:
             numbers = words[at : at + m * n].view(np.float32).reshape(m, n)
             result[top : top + m, left : left + n] = numbers
+            continue
+        if tile["format"] == Format.PLACES:
+            places = words[at : at + int(tile["nonzeros"])]
+            rows, columns = top + (places & 0xFFFF), left + (places >> 16)
+            factors = stream.factors[place]
+            result[rows, columns] = factors[rows] * factors[len(result) + columns]
             continue
         pairs = words[at : at + 2 * int(tile["nonzeros"])].reshape(-1, 2)
         result[top + (pairs[:, 0] & 0xFFFF), left + (pairs[:, 0] >> 16)] = pairs[:, 1].copy().view(np.float32)
@@ -141,12 +147,14 @@ def mutated(original: bytes, generator: random.Random) -> bytearray:
 
 def test_ten_thousand_mutations(tmp_path: Path) -> None:
     """Nothing but StreamError, whether or not checksums are right; a stream whose own bytes changed is refused."""
-    program = small_program("sage")
-    file = tmp_path / "stream.bin"
-    program.write_stream(file, program.graph_for(None))
-    original, generator = file.read_bytes(), random.Random(0)
-    refused = 0
+    originals: list[bytes] = []
+    for program in (small_program("sage"), program_with_factors()):
+        file = tmp_path / "stream.bin"
+        program.write_stream(file, program.graph_for(None))
+        originals.append(file.read_bytes())
+    generator, refused = random.Random(0), 0
     for number in range(10_000):
+        original = originals[number // 2 % 2]
         data = mutated(original, generator)
         sealed = number % 2 == 1 and len(data) >= 64
         changed = bytes(data) != original
@@ -241,4 +249,47 @@ def test_c_walks_a_stream(written: tuple[FpgaProgram, Path], tmp_path: Path) -> 
 
 def test_every_section_is_in_the_stream(written: tuple[FpgaProgram, Path]) -> None:
     kinds = {kind for kind, *_ in read_stream(written[1]).sections}
-    assert kinds == {section.name.lower() for section in Section} - {"order"}
+    assert kinds == {section.name.lower() for section in Section} - {"order", "factors"}
+
+
+def test_an_adjacency_without_numbers(tmp_path: Path) -> None:
+    program, file = program_with_factors(), tmp_path / "stream.bin"
+    program.write_stream(file, program.graph_for(None))
+    stream, numbers = read_stream(file), program.numbers(program.graph_for(None))
+    (place,) = stream.factors
+    assert set(stream.directories[place].tiles["format"]) == {Format.PLACES}
+    assert np.array_equal(matrix_of(stream, place), numbers.matrix(place).toarray())
+    assert stream.images[place].nbytes < 4 * numbers.matrix(place).nnz + 64 * len(stream.directories[place].starts)
+    assert "numbers from factors" in description.as_text(stream)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ((14, 1), "has tiles without numbers, or with two"),
+        ((0, 200), "has a tile beyond its block columns"),
+    ],
+)
+def test_a_wrong_tile_without_numbers(change: tuple[int, int], reason: str, tmp_path: Path) -> None:
+    program, file = program_with_factors(), tmp_path / "stream.bin"
+    program.write_stream(file, program.graph_for(None))
+    (place,), data = read_stream(file).factors, bytearray(file.read_bytes())
+    (start,) = [o for kind, owner, o, _ in read_stream(file).sections if (kind, owner) == ("directory", place)]
+    block_rows = -(-50 // int(read_stream(file).operands[place]["tile_rows"]))
+    data[start + 8 * (block_rows + 1) + change[0]] = change[1]
+    with pytest.raises(StreamError, match=reason):
+        parse(resealed(data))
+
+
+def test_factors_of_another_length(tmp_path: Path) -> None:
+    program, file = program_with_factors(), tmp_path / "stream.bin"
+    program.write_stream(file, program.graph_for(None))
+    data = bytearray(file.read_bytes())
+    index = [kind for kind, *_ in read_stream(file).sections].index("factors")
+    # the bytes that are left over become padding, which is of zeros
+    at = 64 + 32 * index
+    offset, size = struct.unpack_from("<QQ", data, at + 8)
+    data[offset + size - 4 : offset + size] = bytes(4)
+    struct.pack_into("<Q", data, at + 16, size - 4)
+    with pytest.raises(StreamError, match="has 99 factors, not 100"):
+        parse(resealed(data))
