@@ -30,6 +30,7 @@ from gnnc.cli import options
 @click.option("--seed", type=int, default=0, show_default=True, help="Which neighbours --fanout draws.")
 @options.device
 @options.threads
+@click.option("--report", type=options.PATH, metavar="R.json|R.html", help="Write what each block and batch took.")
 def command(
     artifact: Path,
     graph_path: Path,
@@ -43,6 +44,7 @@ def command(
     seed: int,
     device: str,
     threads: int | None,
+    report: Path | None,
 ) -> None:
     """Run an artifact on a graph and write what the model returns, for every node. Several outputs go into an .npz.
 
@@ -53,14 +55,17 @@ def command(
     gnnc run cora.gnnc --graph cora.npz -o embeddings.npy
     gnnc run out.gnnc -g edges.csv --node-table nodes.csv -o scores.csv --nodes ids.txt
     gnnc run out.gnnc -g graph.npz -o sampled.npy --fanout 10,10 --seed 1
-    gnnc run out.gnnc -g folder-of-npy -o embeddings.npy --store scratch --memory 512MiB
+    gnnc run out.gnnc -g folder-of-npy -o embeddings.npy --store scratch --memory 512MiB --report run.html
     """
     from gnnc.api import load
     from gnnc.output_files import check_output, read_node_list, write_outputs
     from gnnc.outputs import flatten, output_names
+    from gnnc.run_reports import check_report, write_report
     from gnnc.sampling import fan_outs_of_text
 
     check_output(output)
+    if report is not None:
+        check_report(report, budgeted=memory is not None or store is not None)
     fan_outs = None if fanout is None else fan_outs_of_text(fanout)
     program = load(artifact)
     graph = options.read_graph(graph_path, node_table)
@@ -79,3 +84,6 @@ def command(
     arrays = dict(zip(output_names(program.outputs), flatten(program.outputs, result), strict=True))
     for file in write_outputs(output, arrays, program.output_rows(), graph, nodes):
         click.echo(file)
+    if report is not None:
+        write_report(report, program.report)
+        click.echo(report)

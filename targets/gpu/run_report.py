@@ -53,4 +53,5 @@ class RunReport:
                 for b in block.batches
             ]
             blocks.append({**record, "batches": batches})
-        return {"memory": self.memory, "peak": self.peak, "seconds": self.seconds, "blocks": blocks}
+        whole = {name: value for name, value in vars(self).items() if name != "blocks"}
+        return {**whole, "blocks": blocks}
