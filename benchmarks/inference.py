@@ -4,7 +4,8 @@
         [--compile] [--by-processor] [--json OUT.json] [--markdown OUT.md]
 
 Every case runs in a process of its own, in which gnnc and its peers take turns; outputs are compared before times
-count. A peer's preparation (conversion, caches, compilation) is not part of its time; gnnc's is reported beside it.
+count: each must be as near to PyG on edge_index as fp32 allows, or else no farther from the model in double precision
+than that is. A peer's preparation (conversion, caches, compilation) is not part of its time; gnnc's stands beside it.
 `edge_index` is PyG as its documentation shows it, `csr` PyG on torch's sparse CSR adjacency with what it can cache,
 `compile` the first under torch.compile.
 """
@@ -90,23 +91,24 @@ def run_case(model: str, preset: str, threads: int, repeats: int, *, with_compil
     if with_compile:
         contestants["compile"] = inference.compiled()
     expected = contestants[ORIGIN]()
-    timings, failures = compete(contestants, expected, repeats)
+    timings, failures = compete(contestants, expected, inference, repeats)
     return Case(model, preset, threads, compiled, first, peak, timings, failures)
 
 
 def compete(
-    contestants: dict[str, Callable[[], torch.Tensor]], expected: torch.Tensor, repeats: int
+    contestants: dict[str, Callable[[], torch.Tensor]], expected: torch.Tensor, inference: Inference, repeats: int
 ) -> tuple[list[Timing], dict[str, str]]:
     """Contestants take turns, after one run each whose result must be right."""
     failures: dict[str, str] = {}
     errors: dict[str, float] = {}
     for name, run in contestants.items():
         try:
-            errors[name] = float((run() - expected).abs().max() / expected.abs().max())
+            result = run()
+            errors[name] = error_of(result, expected)
         except (RuntimeError, NotImplementedError, MemoryError) as failure:
             failures[name] = str(failure).splitlines()[0]
             continue
-        if not errors[name] <= TOLERANCE:
+        if not (errors[name] <= TOLERANCE or is_as_near(result, expected, inference)):
             failures[name] = f"wrong by {errors[name]:.1e} of the output's scale"
     right = [name for name in contestants if name not in failures]
     wall: dict[str, list[float]] = {name: [] for name in right}
@@ -118,6 +120,17 @@ def compete(
             wall[name].append(time.perf_counter() - begun)
             processor[name].append(time.process_time() - used)
     return [Timing(name, wall[name], processor[name], errors[name]) for name in right], failures
+
+
+def error_of(result: torch.Tensor, expected: torch.Tensor) -> float:
+    return float((result - expected).abs().max() / expected.abs().max())
+
+
+def is_as_near(result: torch.Tensor, expected: torch.Tensor, inference: Inference) -> bool:
+    """Whether a result is no farther from what the model computes in double precision than PyG's in single is: a
+    standard deviation of nearly equal numbers, as in PNA, has few digits in either."""
+    exact = inference.in_double()
+    return error_of(result, exact) <= 1.5 * error_of(expected, exact)
 
 
 def in_subprocess(arguments: argparse.Namespace, model: str, preset: str) -> Case:

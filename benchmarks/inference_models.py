@@ -88,6 +88,12 @@ class Inference:
         with torch.no_grad():
             return self.model(*self.arguments)
 
+    def in_double(self) -> torch.Tensor:
+        """In double precision, rounded once."""
+        with torch.no_grad():
+            x, *others = self.arguments
+            return copy.deepcopy(self.model).double()(x.double(), *others).float()
+
     def on_csr(self) -> Callable[[], torch.Tensor]:
         """On a sparse CSR tensor, by target, with normalisations cached."""
         x, edge_index = self.arguments[:2]
