@@ -21,12 +21,16 @@ from gnnc.frontend.inputs import MODEL, NODES, ModelInput
 from gnnc.frontend.wrappers import unwrapped
 from gnnc.graph import graph_of
 from gnnc.graph_entries import is_node_ids
+from gnnc.memory_sizes import memory_bytes
 from gnnc.output_rows import OutputRows, asked_nodes
 from gnnc.outputs import OutputStructure, output_names, rebuild
 from gnnc.passes.gnn_narrow_storage import PRECISION
 from gnnc.sampling import fan_outs, sampled_module
+from gnnc.store_runs import StoreOptions, run_in_store
+from gnnc.targets.gpu.errors import ResourceError
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.fused_executor import executor_with_kernels
+from gnnc.targets.gpu.run_report import RunReport
 from gnnc.targets.gpu.sparse_rows import SparseRows, crossovers_of, sparse_features
 from gnnc.tensors import as_tensor
 from gnnc.verification import TOLERANCES, Reference, Verification, compare, hash_of
@@ -72,6 +76,8 @@ class Program:
         self.graph = graph
         self.model = model
         self.reference = reference
+        self.report = RunReport()
+        """What the last run with a memory budget took."""
         self.frozen = frozen
         self._graph_as_frozen: AnyGraph | None = None
         self._executor = BatchedExecutor(module, weights)
@@ -87,6 +93,8 @@ class Program:
         graph: GraphLike | None = None,
         nodes: Any = None,
         batch_size: int | None = None,
+        memory: int | str | None = None,
+        store: str | PathLike[str] | None = None,
         fanout: Sequence[int] | None = None,
         seed: int = 0,
         device: str = "cpu",
@@ -98,9 +106,17 @@ class Program:
         graph's own); `graph` another graph with the same inputs as the one the program was compiled with; `nodes` the
         ids of the nodes to return, in the order and as often as they are asked for, for a heterogeneous graph a dict of
         them by node type, where types left out get no rows; `batch_size` the number of target nodes a batch (default:
-        as many as keep a batch's edge values within 256 MiB); `device` "cpu" or "cuda"; `threads` how many share the
-        work on the host (default: as many as torch uses), which changes no number of the result. Features as a numpy
-        array give numpy arrays, a torch tensor gives tensors.
+        as many as keep a batch's edge values within 256 MiB); `memory` the most to use, such as "512MiB": on cuda of
+        the device's memory, on cpu by the executor's own arrays, among which the graph and features that are given are
+        not; batches are then as large as fit, and `report` says what was measured; `device` "cpu" or "cuda"; `threads`
+        how many share the work on the host (default: as many as torch uses), which changes no number of the result.
+        Features as a numpy array give numpy arrays, a torch tensor gives tensors.
+
+        With `store`, a folder, what is as large as the graph lies there and not in memory: the edges in order, and what
+        each layer computes. `memory`, 1 GiB if it is not given, then limits all that the run needs, whatever the size
+        of the graph; features and edges should be memory-mapped, as those of a folder of .npy files are. A run that was
+        interrupted, in whatever way, goes on where it stopped when the same one is started again, and ends with the
+        same bits. Results are arrays that are mapped from the store: they last until another run uses it.
 
         With `fanout`, a number for each layer of Convs and the first layer's first, a node sees at most so many of its
         neighbours in that layer and by each relation, -1 for all: drawn from its edges without replacement and by
@@ -117,11 +133,21 @@ class Program:
         executor = self.executor_for(fanout, seed, device)
         tensors = self.input_tensors(given, used.node_counts)
         self.check_frozen(used, tensors, known=x is None)
-        kept = self.kept_features(used, tensors) if x is None else None
-        results = self.run_tensors(used, tensors, nodes, batch_size, device, executor, threads, kept)
         as_tensors = any(
             isinstance(given[i.key], torch.Tensor) for i in self.inputs if not (i.is_weight or is_node_ids(i.key))
         )
+        if store is not None:
+            if fanout is not None or device != "cpu":
+                raise RunError("a store is for runs on cpu with all neighbours: leave out fanout and device, or store")
+            if self.precision != "fp32" or self.frozen is not None:
+                raise RunError(
+                    "a store is for programs in fp32 whose features are not frozen: compile without, or no store"
+                )
+            options = StoreOptions(store, memory, batch_size, threads)
+            results = self.run_stored(executor, given, tensors, used, nodes, options)
+            return rebuild(self.outputs, results if as_tensors else [result.numpy() for result in results])
+        kept = self.kept_features(used, tensors) if x is None and memory is None else None
+        results = self.run_tensors(used, tensors, nodes, batch_size, device, executor, threads, kept, memory)
         return rebuild(self.outputs, results if as_tensors else [result.numpy() for result in results])
 
     def run_tensors(
@@ -134,13 +160,11 @@ class Program:
         executor: BatchedExecutor | None = None,
         threads: int | None = None,
         kept: KeptFeatures | None = None,
+        memory: int | str | None = None,
     ) -> list[torch.Tensor]:
         """The outputs in order, as tensors on the host; arguments as for `run`."""
         executor = executor if executor is not None else self.executor(device)
-        if batch_size is not None and batch_size < 1:
-            raise RunError(f"batch_size is {batch_size}: give the number of nodes a batch, 1 or more")
-        if threads is not None and threads < 1:
-            raise RunError(f"threads is {threads}: give the number of threads, 1 or more")
+        check_counts(batch_size, threads)
         asked = None if nodes is None else asked_nodes(nodes, self.output_rows(), graph.node_counts)
         try:
             results = executor.run(
@@ -152,10 +176,32 @@ class Program:
                 device=usable_device(device),
                 threads=threads,
                 sparse=None if kept is None or device != "cpu" else kept.sparse,
+                memory=None if memory is None else memory_bytes(memory),
             )
+        except ResourceError as error:
+            raise RunError(str(error)) from error
         except IndexError as error:
             # what is looked up in a table is checked where it is an input; here the model has counted rows itself
             raise RunError(f"the graph has more nodes than a table of the model has rows: {error}") from error
+        self.report = executor.report
+        if asked is None:
+            return results
+        return [rows.select(r, asked) for r, rows in zip(results, self.output_rows(), strict=True)]
+
+    def run_stored(
+        self,
+        executor: BatchedExecutor,
+        given: Mapping[str, Any],
+        tensors: Mapping[str, torch.Tensor],
+        graph: AnyGraph,
+        nodes: Any,
+        options: StoreOptions,
+    ) -> list[torch.Tensor]:
+        """The outputs in order, as tensors mapped from a store; `given` are the arrays behind `tensors`."""
+        check_counts(options.batch_size, options.threads)
+        asked = None if nodes is None else asked_nodes(nodes, self.output_rows(), graph.node_counts)
+        wanted = None if asked is None else {name: torch.unique(ids) for name, ids in asked.items()}
+        results, self.report = run_in_store(executor, self.inputs, given, tensors, graph.node_counts, wanted, options)
         if asked is None:
             return results
         return [rows.select(r, asked) for r, rows in zip(results, self.output_rows(), strict=True)]
@@ -334,6 +380,13 @@ class Program:
                 raise RunError(f"the graph has no {expected.key}, which the program takes: add it to the graph")
             tensors[expected.key] = checked_input(expected, given[expected.key], counts)
         return tensors
+
+
+def check_counts(batch_size: int | None, threads: int | None) -> None:
+    if batch_size is not None and batch_size < 1:
+        raise RunError(f"batch_size is {batch_size}: give the number of nodes a batch, 1 or more")
+    if threads is not None and threads < 1:
+        raise RunError(f"threads is {threads}: give the number of threads, 1 or more")
 
 
 def all_rows(rows: Sequence[OutputRows], outputs: Sequence[torch.Tensor]) -> dict[str, torch.Tensor]:

@@ -15,11 +15,23 @@ from gnnc.targets.edge_origins import Part, parts_where
 class Incidence:
     """The edges of a set by the node at one end, in the set's order within a node (a stable sort).
 
-    `offsets` has shape [nodes + 1]; the edges of node v are `edges[offsets[v]:offsets[v + 1]]`, int64.
+    `offsets` has shape [nodes + 1]; the edges of node v are `edges[offsets[v]:offsets[v + 1]]`, int64. Where edges are
+    numbered in this order already, `order` is None.
     """
 
     offsets: torch.Tensor
-    edges: torch.Tensor
+    order: torch.Tensor | None
+
+    @property
+    def edges(self) -> torch.Tensor:
+        return torch.arange(int(self.offsets[-1])) if self.order is None else self.order
+
+    def part(self, start: int, stop: int) -> torch.Tensor:
+        """The edges at some places of the order."""
+        return torch.arange(start, stop) if self.order is None else self.order[start:stop]
+
+    def at(self, places: torch.Tensor) -> torch.Tensor:
+        return places if self.order is None else self.order[places]
 
 
 @dataclass
@@ -43,6 +55,11 @@ class EdgeSet:
     def edge_count(self) -> int:
         return self.sources.shape[0]
 
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the edges have been put in order by one of their ends."""
+        return bool(self._incidences)
+
     def index(self, end: End) -> torch.Tensor:
         """The node at one end of every edge."""
         return self.sources if end is End.SOURCE else self.targets
@@ -58,6 +75,10 @@ class EdgeSet:
             torch.cumsum(torch.bincount(index, minlength=count), 0, out=offsets[1:])
             self._incidences[end] = Incidence(offsets, torch.argsort(index, stable=True))
         return self._incidences[end]
+
+    def others(self, end: End) -> torch.Tensor:
+        """The node at the other end of every edge, in the order of the incidence at `end`."""
+        return self.index(end.opposite)[self.incidence(end).edges]
 
     def numbers(self) -> torch.Tensor:
         """For every edge its place in the relation that it is of, int64; computed once."""

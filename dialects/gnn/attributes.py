@@ -127,6 +127,10 @@ class End(StrEnum):
     SOURCE = "source"
     TARGET = "target"
 
+    @property
+    def opposite(self) -> "End":
+        return End.TARGET if self is End.SOURCE else End.SOURCE
+
 
 @irdl_attr_definition
 class EndAttr(EnumAttribute[End], SpacedOpaqueSyntaxAttribute):
@@ -136,7 +140,7 @@ class EndAttr(EnumAttribute[End], SpacedOpaqueSyntaxAttribute):
 
     @property
     def opposite(self) -> "EndAttr":
-        return EndAttr(End.TARGET if self.data is End.SOURCE else End.SOURCE)
+        return EndAttr(self.data.opposite)
 
 
 class Reduction(StrEnum):

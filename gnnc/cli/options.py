@@ -36,6 +36,17 @@ cost = click.option(
     help="What the cut between layers minimises.",
 )
 batch_size = click.option("--batch-size", type=int, metavar="N", help="Target nodes a batch.")
+memory = click.option(
+    "--memory",
+    metavar="SIZE",
+    help="The most memory to use, such as 512MiB: the device's on cuda, of gnnc's own arrays on cpu.",
+)
+store = click.option(
+    "--store",
+    type=PATH,
+    metavar="DIR",
+    help="Keep what is as large as the graph in this folder, not in memory; go on with an interrupted run.",
+)
 threads = click.option("--threads", type=int, metavar="N", help="Threads on the host.  [default: as torch has it]")
 device = click.option("--device", default="cpu", show_default=True, metavar="DEVICE", help="cpu or cuda.")
 

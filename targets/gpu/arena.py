@@ -65,6 +65,10 @@ class Arena:
             if buffer is not None:
                 self.free.append(buffer)
 
+    def forget(self) -> None:
+        """Gives memory that nothing uses back to the system."""
+        self.free = []
+
 
 def fresh(shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
     """An array of its own, numbers side by side and undefined."""

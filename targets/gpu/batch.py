@@ -28,6 +28,10 @@ class Batch:
     device: str
     sparse: Mapping[int, SparseRows] = field(default_factory=dict[int, SparseRows], repr=False)
     """Arrays of all nodes that are there as sparse rows, too, by their address."""
+    is_hub: bool = False
+    """Whether this is one node with more edges than there is room for at once."""
+    first: int = 0
+    """The place of its first node among all that the block computes."""
 
     @property
     def rows(self) -> int:
@@ -166,16 +170,16 @@ def sampled_edges_of(
 
 def edges_of(incidence: Incidence, nodes: range | torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """How many edges each of some nodes has, and the edges' places in the set, node by node."""
-    offsets, edges = incidence.offsets, incidence.edges
+    offsets = incidence.offsets
     if isinstance(nodes, range):
         slice_ = offsets[nodes.start : nodes.stop + 1]
-        return slice_.diff(), edges[int(slice_[0]) : int(slice_[-1])]
+        return slice_.diff(), incidence.part(int(slice_[0]), int(slice_[-1]))
     first = offsets[nodes]
     counts = offsets[nodes + 1] - first
     # Edge i of the result belongs to a node whose edges begin at `first`; before it, `starts` edges are in the result.
     starts = counts.cumsum(0) - counts
     places = torch.arange(int(counts.sum())) + torch.repeat_interleave(first - starts, counts)
-    return counts, edges[places]
+    return counts, incidence.at(places)
 
 
 @dataclass(frozen=True)
@@ -189,10 +193,9 @@ class Neighbors:
     @staticmethod
     def all(edges: EdgeSet, end: End, device: str) -> Neighbors:
         """All nodes at one end: nothing has to be looked for, gathered or numbered anew."""
-        other = End.SOURCE if end is End.TARGET else End.TARGET
 
         def places() -> torch.Tensor:
-            return edges.index(end)[edges.incidence(other).edges]
+            return edges.others(end.opposite)
 
         return Neighbors(range(edges.node_count(end)), places, device)
 

@@ -51,31 +51,26 @@ from gnnc.targets.edge_sets import aggregate, edge_softmax, reduce_rows
 from gnnc.targets.gpu.arena import RowsOf
 from gnnc.targets.gpu.batch import Batch, EdgeSlice, Union
 from gnnc.targets.gpu.block_lines import PLACE, BlockLines, Line
-from gnnc.targets.gpu.block_rows import TARGETS, Edges, NeighborNodes, Rows, Stored, Targets, UnionNodes
+from gnnc.targets.gpu.block_rows import (
+    TARGETS,
+    Edges,
+    NeighborDemand,
+    NeighborNodes,
+    Rows,
+    Stored,
+    Targets,
+    UnionNodes,
+    place_of,
+)
+from gnnc.targets.gpu.memory_model import BatchMemory, memory_of_lines
 from gnnc.targets.gpu.out_functions import may_lie_over, out_function_of
-from gnnc.targets.neighbor_sampling import Sample, sample_of
+from gnnc.targets.neighbor_sampling import sample_of
 from gnnc.targets.torch_functions import constant, dtype_of, filled, function_of
 
 if TYPE_CHECKING:
     from gnnc.targets.gpu.kernels.kernel import Kernel
 
 BlockFunction: TypeAlias = Callable[..., tuple[tuple[Batch | EdgeSlice | None, torch.Tensor | None], ...]]
-
-
-@dataclass(frozen=True)
-class NeighborDemand:
-    """Inputs are loaded for the nodes at `neighbor_end` of the edges that meet the batch with `end`.
-
-    Edge sets are given by the places of the block's operands; both have the same edges.
-    """
-
-    edges: int
-    end: End
-    neighbor_edges: int
-    neighbor_end: End
-    node_set: str
-    """The nodes that are loaded are of this set."""
-    sample: Sample | None = None
 
 
 @dataclass(frozen=True)
@@ -95,8 +90,14 @@ class CompiledBlock:
     keeps_rows: bool
     """Whether there are rows between its operations, which should stay in the cache; kernels alone run on all rows."""
     neighbor_demands: tuple[NeighborDemand, ...]
+    memory: BatchMemory
     run: BlockFunction
     source: str
+
+    @property
+    def in_cache(self) -> bool:
+        """Whether batches should be small: threads then work on one each."""
+        return self.is_local and self.keeps_rows
 
 
 def compile_block(
@@ -104,16 +105,20 @@ def compile_block(
     weights: Mapping[str, torch.Tensor],
     device: str,
     kernels: Mapping[FusedConvOp, Kernel],
+    *,
+    gathers: bool = False,
 ) -> list[CompiledBlock]:
     """One function for each node set whose batches the block's results are computed in. `weights` lie on the device;
-    every fused Conv of the block has a kernel."""
+    every fused Conv of the block has a kernel. If it `gathers`, a batch copies the rows that kernels read for neighbors
+    first, for the arrays are not in memory."""
     edge_sets = edge_sets_of(op.body.block)
     outputs: dict[str, dict[int, Rows | None]] = {}
     for place, value in enumerate(yielded(op)):
         node_set, rows = batches_of(value, edge_sets)
         outputs.setdefault(node_set, {})[place] = rows
     return [
-        _BlockWriter(op, node_set, places, weights, device, kernels).compile() for node_set, places in outputs.items()
+        _BlockWriter(op, node_set, places, weights, device, kernels, gathers=gathers).compile()
+        for node_set, places in outputs.items()
     ]
 
 
@@ -145,8 +150,11 @@ class _BlockWriter:
         weights: Mapping[str, torch.Tensor],
         device: str,
         kernels: Mapping[FusedConvOp, Kernel],
+        *,
+        gathers: bool,
     ):
         self.op = op
+        self.gathers = gathers
         self.kernels = kernels
         self.node_set = node_set
         self.weights = weights
@@ -183,7 +191,15 @@ class _BlockWriter:
         needs_all = any(rows != TARGETS for rows in self.outputs.values())
         demands, run = self.neighbor_demands(), self.namespace["block"]
         outputs, is_local, keeps_rows = tuple(self.outputs), self.is_local(), "arena.empty(" in source
-        return CompiledBlock(self.node_set, outputs, needs_all, is_local, keeps_rows, demands, run, source)
+        memory = self.memory()
+        return CompiledBlock(self.node_set, outputs, needs_all, is_local, keeps_rows, demands, memory, run, source)
+
+    def memory(self) -> BatchMemory:
+        """What a batch takes while it runs."""
+        variables = {name: key for key, name in self.names.items()}
+        placed = set(self.lines.placed)
+        results = [value for value, rows in self.results if rows == TARGETS]
+        return memory_of_lines(self.lines.lines, variables, placed, list(self.row_names), results, self.device)
 
     def is_local(self) -> bool:
         computed_for_neighbors = any(isinstance(rows, NeighborNodes) for rows in self.row_names)
@@ -245,7 +261,9 @@ class _BlockWriter:
         return {Role.TARGET: TARGETS, Role.EDGE: edges, Role.WHOLE: None}[read.role]
 
     def reads_stored(self, operation: FusedConvOp) -> bool:
-        """Whether all that a kernel reads for neighbors is stored: then it reads it there."""
+        """Whether all that a kernel reads for neighbors is stored in memory: then it reads it there."""
+        if self.gathers:
+            return False
         places = [i.place for i in self.kernels[operation].inputs if i.role is Role.NEIGHBOR]
         return all(isinstance(operation.inputs[place], BlockArgument) for place in places)
 
@@ -498,12 +516,6 @@ class _BlockWriter:
 def as_rows(array: torch.Tensor, kind: RowsOf) -> torch.Tensor:
     """The same rows under another shape."""
     return array.view(array.shape[0], *kind.shape)
-
-
-def place_of(argument: SSAValue) -> int:
-    """The place of a block's operand, from the argument that stands for it."""
-    assert isinstance(argument, BlockArgument)
-    return argument.index
 
 
 def node_set_at(edges: SSAValue, end: End) -> str:

@@ -106,6 +106,9 @@ class BlockResults:
         assert known is not None
         rows.store(value, known, kind_of(self.op.outputs[place]).axis)
 
+    def done(self, batch: Batch) -> None:
+        """All results of a batch are there."""
+
     def reduction(self, place: int) -> Reduction:
         terminator = self.op.body.block.last_op
         assert isinstance(terminator, YieldOp)

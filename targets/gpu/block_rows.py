@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from xdsl.ir import SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 
 from gnnc.dialects.gnn import End
 from gnnc.targets.neighbor_sampling import Sample
@@ -51,3 +51,25 @@ class UnionNodes:
 Rows: TypeAlias = Targets | Edges | NeighborNodes | UnionNodes | Stored
 
 TARGETS = Targets()
+
+
+@dataclass(frozen=True)
+class NeighborDemand:
+    """Inputs are loaded for the nodes at `neighbor_end` of the edges that meet the batch with `end`.
+
+    Edge sets are given by the places of the block's operands; both have the same edges.
+    """
+
+    edges: int
+    end: End
+    neighbor_edges: int
+    neighbor_end: End
+    node_set: str
+    """The nodes that are loaded are of this set."""
+    sample: Sample | None = None
+
+
+def place_of(argument: SSAValue) -> int:
+    """The place of a block's operand, from the argument that stands for it."""
+    assert isinstance(argument, BlockArgument)
+    return argument.index

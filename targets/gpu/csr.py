@@ -54,7 +54,5 @@ def whole_csr(edges: EdgeSet, end: End) -> Csr:
     """The rows of all nodes at one end, with the nodes at the other end for neighbors; computed once a set."""
     known = edges.csrs
     if end not in known:
-        incidence = edges.incidence(end)
-        other = End.SOURCE if end is End.TARGET else End.TARGET
-        known[end] = Csr(incidence.offsets, padded(edges.index(other)[incidence.edges]))
+        known[end] = Csr(edges.incidence(end).offsets, padded(edges.others(end)))
     return known[end]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from gnnc.dialects.gnn import ConstantOp, ConvBlockOp, FusedConvOp, GlobalCallOp, LoadWeightOp
@@ -20,11 +19,15 @@ from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.passes.analysis.cost_model import row_bytes
 from gnnc.passes.analysis.model_functions import argument_name, model_functions
 from gnnc.targets.edge_sets import EdgeSet
-from gnnc.targets.gpu.arena import Arena
 from gnnc.targets.gpu.batch import Batch
+from gnnc.targets.gpu.batch_run import BlockRun
 from gnnc.targets.gpu.block_compiler import CompiledBlock, compile_block
 from gnnc.targets.gpu.block_results import BlockResults
+from gnnc.targets.gpu.budget import BlockPlan, Budget, resident_bytes
 from gnnc.targets.gpu.level_sets import NONE, NodeSet, level_sets, node_set_of
+from gnnc.targets.gpu.memory_meter import MemoryMeter
+from gnnc.targets.gpu.progress import progress
+from gnnc.targets.gpu.run_report import RunReport
 from gnnc.targets.gpu.sparse_rows import SparseRows
 from gnnc.targets.gpu.workers import Workers
 from gnnc.targets.reference.run import run_structure
@@ -54,6 +57,9 @@ class Running:
     device: str
     threads: int
     sparse: Mapping[int, SparseRows]
+    memory: int | None = None
+    """The most bytes on the device, or of the executor's own arrays on a CPU."""
+    plans: Mapping[tuple[ConvBlockOp, str], BlockPlan] = field(default_factory=dict[tuple[ConvBlockOp, str], BlockPlan])
 
 
 class BatchedExecutor:
@@ -77,7 +83,8 @@ class BatchedExecutor:
         self.weights = weights
         self.functions = model_functions(module)
         self.operations = list(self.functions.forward.body.block.ops)
-        self.compiled: dict[tuple[ConvBlockOp, str], list[CompiledBlock]] = {}
+        self.compiled: dict[tuple[ConvBlockOp, str, bool], list[CompiledBlock]] = {}
+        self.report = RunReport()
         self.check_level()
 
     def check_level(self) -> None:
@@ -101,17 +108,27 @@ class BatchedExecutor:
         device: str = "cpu",
         threads: int | None = None,
         sparse: Mapping[int, SparseRows] | None = None,
+        memory: int | None = None,
     ) -> list[torch.Tensor]:
         """The model's outputs on the host, in the order in which @forward returns them.
 
         `counts` are the node counts by set. `wanted` are, by set, the nodes whose rows are needed, ascending and
         distinct (int64); the rows of other nodes are then undefined. `threads` (default: as many as torch uses)
         share the work on the host; what is computed doesn't depend on their number. `sparse` are
-        features that are there as sparse rows, too, by their address.
+        features that are there as sparse rows, too, by their address. `memory` limits the bytes on the device, or
+        those of the executor's own arrays on the host, and `report` says afterwards what they were; raises
+        ResourceError if it can't be kept.
         """
-        how = Running(batch_size, device, threads or torch.get_num_threads(), sparse or {})
+        how = Running(batch_size, device, threads or torch.get_num_threads(), sparse or {}, memory)
         with self.lock, torch.no_grad():
-            return self.run_blocks(features, structure, counts, wanted, how)
+            if memory is None:
+                return self.run_blocks(features, structure, counts, wanted, how)
+            self.workers.forget()
+            with MemoryMeter(device) as meter:
+                results = self.run_blocks(features, structure, counts, wanted, how)
+            self.report.peak = None if meter.peak is None else meter.peak + self.report.held
+            self.workers.forget()
+            return results
 
     def run_blocks(
         self,
@@ -124,6 +141,8 @@ class BatchedExecutor:
         values = self.arguments(features, structure)
         last_use = self.last_uses
         targets = self.targets_of_blocks(values, counts, wanted, how.device)
+        if how.memory is not None:
+            how = replace(how, plans=self.plan(values, counts, targets, how))
         result: list[torch.Tensor] = []
         with progress(self.operations) as advance:
             for place, op in enumerate(self.operations):
@@ -155,6 +174,13 @@ class BatchedExecutor:
             for a in forward.body.block.args
         ]
 
+    def feature_name(self, argument: SSAValue) -> str | None:
+        """The graph's name for an argument of @forward, None for one that is structure."""
+        assert isinstance(argument, BlockArgument)
+        if self.functions.structure_place(argument) is not None:
+            return None
+        return argument_name(self.functions.forward, argument.index)
+
     def targets_of_blocks(
         self,
         values: Mapping[SSAValue, Any],
@@ -169,6 +195,29 @@ class BatchedExecutor:
         with_rows = [value for value in self.operations[-1].operands if domain_of(value.type) is not None]
         asked = {value: wanted.get(node_set_of(value), NONE) for value in with_rows}
         return level_sets(blocks, asked, counts, values.__getitem__, lambda block: self.compile(block, device))
+
+    def plan(
+        self,
+        values: Mapping[SSAValue, Any],
+        counts: Mapping[str, int],
+        targets: Mapping[tuple[ConvBlockOp, str], NodeSet],
+        how: Running,
+    ) -> dict[tuple[ConvBlockOp, str], BlockPlan]:
+        """Batches that keep within the budget, for every block, before the first one runs."""
+        assert how.memory is not None
+        budget = Budget(how.memory, how.device, how.threads)
+        budget.charge_structure(values)
+        resident = resident_bytes(self.operations, self.last_uses, counts, budget.edge_counts)
+        plans: dict[tuple[ConvBlockOp, str], BlockPlan] = {}
+        for op in [op for op in self.operations if isinstance(op, ConvBlockOp)]:
+            operands = [values.get(operand) for operand in op.operands]
+            for compiled in self.compile(op, how.device):
+                nodes = targets.get((op, compiled.node_set), range(counts[compiled.node_set]))
+                limit = CACHE_ROWS if compiled.in_cache else len(nodes)
+                size = max(1, min(how.batch_size or limit, limit))
+                plans[op, compiled.node_set] = budget.plan(op, compiled, operands, nodes, resident[op], size)
+        self.report = RunReport(how.memory, held=budget.held, blocks=[plan.report for plan in plans.values()])
+        return plans
 
     def output_types(self) -> list[Attribute]:
         """The types of what @forward returns."""
@@ -198,15 +247,17 @@ class BatchedExecutor:
         results = BlockResults(op, operands, counts, self.workers.arena, set(self.operations[-1].operands))
         functions = self.compile(op, how.device)
         for compiled in functions:
-            nodes = targets.get((op, compiled.node_set), range(counts[compiled.node_set]))
-            size = how.batch_size or default_batch_size(op, operands, counts[compiled.node_set])
-            in_cache = compiled.is_local and compiled.keeps_rows
-            size = min(size, rows_in_cache(len(nodes), how.threads)) if in_cache else size
-            parts = [nodes[start : start + size] for start in range(0, len(nodes), size)]
-            batches = [Batch(part, how.device, how.sparse) for part in parts]
-            work = partial(run_batch, compiled, operands, results)
+            plan = how.plans.get((op, compiled.node_set))
+            if plan is None:
+                nodes = targets.get((op, compiled.node_set), range(counts[compiled.node_set]))
+                size = batch_limit(compiled, op, operands, counts[compiled.node_set], len(nodes), how)
+                parts = [nodes[start : start + size] for start in range(0, len(nodes), size)]
+                batches = [Batch(part, how.device, how.sparse) for part in parts]
+            else:
+                batches = [Batch(part.nodes, how.device, is_hub=part.is_hub) for part in plan.batches]
+            run = BlockRun(op, compiled, operands, results, self.weights, plan)
             done = partial(advance, 1 / len(functions) / max(1, len(batches)))
-            self.workers.run(work, batches, how.threads, share=in_cache, done=done)
+            self.workers.run(run, batches, how.threads, share=compiled.in_cache, done=done)
         return results.finished()
 
     def run_between_blocks(self, op: Operation, values: dict[SSAValue, Any]) -> None:
@@ -219,23 +270,20 @@ class BatchedExecutor:
             result = function_of(op)(*(values[operand] for operand in op.operands))
             values.update(zip(op.results, result if isinstance(result, tuple) else (result,), strict=True))
 
-    def compile(self, op: ConvBlockOp, device: str) -> list[CompiledBlock]:
-        key = (op, device)
+    def compile(self, op: ConvBlockOp, device: str, *, gathers: bool = False) -> list[CompiledBlock]:
+        key = (op, device, gathers)
         if key not in self.compiled:
             weights = {name: tensor.to(device) for name, tensor in self.weights.items()}
-            self.compiled[key] = compile_block(op, weights, device, self.kernels)
+            self.compiled[key] = compile_block(op, weights, device, self.kernels, gathers=gathers)
         return self.compiled[key]
 
 
-def run_batch(
-    compiled: CompiledBlock, operands: Sequence[Any], results: BlockResults, batch: Batch, arena: Arena, threads: int
-) -> None:
-    """Computes a batch and takes its rows; memory of the arena that was used on the way goes back to it."""
-    places = results.places(compiled.outputs, batch, arena)
-    computed = compiled.run(batch, arena, threads, places, *operands)
-    for place, (rows, value) in zip(compiled.outputs, computed, strict=True):
-        results.add(place, rows, value)
-    arena.release(*places, *(value for _, value in computed))
+def batch_limit(
+    compiled: CompiledBlock, op: ConvBlockOp, operands: Sequence[Any], nodes: int, count: int, how: Running
+) -> int:
+    """The most targets a batch of `count` of the set's `nodes`."""
+    size = how.batch_size or default_batch_size(op, operands, nodes)
+    return min(size, rows_in_cache(count, how.threads)) if compiled.in_cache else size
 
 
 def rows_in_cache(count: int, threads: int) -> int:
@@ -262,28 +310,3 @@ def widest_on_edges(op: ConvBlockOp) -> int:
         if (domain := domain_of(result.type)) is not None and not domain.is_nodes
     ]
     return max(on_edges, default=0)
-
-
-@contextmanager
-def progress(operations: Sequence[Any]) -> Generator[Callable[[float], None]]:
-    """A progress bar on stderr when that is a terminal; yields a function that takes the share of a block just done."""
-    import sys
-
-    if not sys.stderr.isatty():
-        yield lambda share: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = TextColumn("block {task.fields[block]}"), BarColumn(), TimeRemainingColumn()
-    blocks = sum(isinstance(op, ConvBlockOp) for op in operations)
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("run", total=blocks, block=f"1/{blocks}")
-        done = 0.0
-
-        def advance(share: float) -> None:
-            nonlocal done
-            done += share
-            bar.update(task, completed=done, block=f"{min(blocks, int(done) + 1)}/{blocks}")
-
-        yield advance

@@ -1,0 +1,186 @@
+"""Whole graphs within a budget of memory: a run in RAM against runs with a store, each in a process of its own.
+
+    python -m benchmarks.scale [--scale 0.1] [--model sage gat] [--memory 64MiB 128MiB] [--repeats 2] [--threads 2]
+        [--folder DIR] [--json OUT.json] [--markdown OUT.md]
+
+The graph has the shape of ogbn-products (2.4 million nodes, 124 million directed edges, 100 features), scaled; models
+are 3 layers, 128 wide, 47 classes. It lies in a folder of .npy files, which is made once. Contestants take turns.
+Results must be as near as 1e-4 of their scale before times count. `peak` is anonymous memory over what
+the process had after a run on a tiny graph, preparation included; the page cache is not in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import gnnc
+from benchmarks.generated_graphs import PRESETS, Shape
+from benchmarks.inference_models import MODELS
+from gnnc.targets.gpu.memory_meter import MemoryMeter
+
+IN_RAM = "RAM"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One run: seconds to put the edges in order and to compute, bytes of memory, the ways its blocks ran."""
+
+    model: str
+    memory: str
+    preparation: float
+    seconds: float
+    peak: int
+    ways: str
+
+
+def shape_of(scale: float) -> Shape:
+    full = PRESETS["products"]
+    return Shape(int(full.nodes * scale), int(full.edges * scale), full.features, full.classes)
+
+
+def write_graph(folder: Path, shape: Shape, seed: int = 0) -> None:
+    """A graph with skewed degrees and communities, written in pieces: no more than a few bytes a node are in memory."""
+    random = np.random.default_rng(seed)
+    folder.mkdir(parents=True)
+    x = np.lib.format.open_memmap(folder / "x.npy", "w+", np.float32, (shape.nodes, shape.features))
+    for start in range(0, shape.nodes, 2**16):
+        part = x[start : start + 2**16]
+        part[:] = random.standard_normal(part.shape, dtype=np.float32)
+    pairs = shape.edges // 2
+    edges = np.lib.format.open_memmap(folder / "edge_index.npy", "w+", np.int64, (2, 2 * pairs))
+    ids = random.permutation(shape.nodes)
+    for start in range(0, pairs, 2**21):
+        count = min(2**21, pairs - start)
+        first, second = pairs_of(random, shape, count)
+        first, second = ids[first], ids[second]
+        edges[:, start : start + count] = first, second
+        edges[:, pairs + start : pairs + start + count] = second, first
+    edges.flush()
+
+
+def pairs_of(random: np.random.Generator, shape: Shape, count: int) -> tuple[Any, Any]:
+    """Both ends of some edges: the first by a power law, the second mostly from the first one's community."""
+    power = (shape.exponent - 1) / (shape.exponent - 2)
+    first = (shape.nodes * random.random(count) ** power).astype(np.int64)
+    first = first * 2_654_435_761 % shape.nodes  # popular nodes are everywhere
+    near = first // shape.community * shape.community + random.integers(0, shape.community, count)
+    far = random.integers(0, shape.nodes, count)
+    return first, np.minimum(np.where(random.random(count) < shape.inside, near, far), shape.nodes - 1)
+
+
+def run_case(folder: Path, model: str, memory: str, threads: int, store: Path) -> Outcome:
+    """Runs one case in this process, from cold caches of its own; writes the result beside the store."""
+    torch.set_num_threads(threads)
+    graph = gnnc.Graph.load(folder)
+    features, classes = int(np.asarray(graph.x).shape[1]), PRESETS["products"].classes
+    tiny = gnnc.Graph(x=np.zeros((9, features), np.float32), edge_index=np.zeros((2, 9), np.int64))
+    program = gnnc.compile(MODELS[model](features, classes), tiny)
+    program.run(graph=tiny)
+    with MemoryMeter("cpu") as meter:
+        start = time.perf_counter()
+        if memory == IN_RAM:
+            result = in_memory(program, folder)
+            preparation = time.perf_counter() - start
+            start = time.perf_counter()
+            result = program.run(graph=result)
+            seconds, ways = time.perf_counter() - start, IN_RAM
+        else:
+            result = program.run(graph=graph, store=store, memory=memory)
+            preparation = program.report.preparation
+            seconds = time.perf_counter() - start - preparation
+            ways = ", ".join(block.way for block in program.report.blocks)
+    np.save(store.with_suffix(".npy"), result)
+    return Outcome(model, memory, preparation, seconds, meter.peak or 0, ways)
+
+
+def in_memory(program: gnnc.Program, folder: Path) -> gnnc.Graph:
+    """The graph read into memory, its edges put in order."""
+    graph = gnnc.Graph(x=np.load(folder / "x.npy"), edge_index=np.load(folder / "edge_index.npy"))
+    program.run(graph=graph, nodes=[0])
+    return graph
+
+
+def in_subprocess(arguments: argparse.Namespace, folder: Path, model: str, memory: str) -> Outcome:
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
+        store = Path(name) / "store"
+        command = [sys.executable, "-m", "benchmarks.scale", "--case", str(folder), model, memory, str(store)]
+        done = subprocess.run([*command, "--threads", str(arguments.threads)], stdout=subprocess.PIPE, check=True)
+        check_result(Path(name) / "store.npy", arguments.folder / f"expected-{model}.npy", memory)
+        return Outcome(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def check_result(result: Path, expected: Path, memory: str) -> None:
+    """A run in RAM is what the others are compared with."""
+    if memory == IN_RAM:
+        shutil.move(result, expected)
+        return
+    found, wanted = np.load(result, mmap_mode="r"), np.load(expected, mmap_mode="r")
+    worst = max(float(np.abs(found[i : i + 2**16] - wanted[i : i + 2**16]).max()) for i in range(0, len(found), 2**16))
+    if not worst <= 1e-4 * float(np.abs(wanted[: 2**16]).max()):
+        raise SystemExit(f"{memory}: wrong by {worst}")
+
+
+def table(outcomes: list[Outcome]) -> str:
+    """The best of each case, as markdown, with ratios to the run in RAM."""
+    lines = ["| model | memory | preparation | compute | to RAM | peak | blocks |", "|---|---|---|---|---|---|---|"]
+    cases = dict.fromkeys((o.model, o.memory) for o in outcomes)
+    best = {case: min((o for o in outcomes if (o.model, o.memory) == case), key=lambda o: o.seconds) for case in cases}
+    for (model, memory), o in best.items():
+        ratio = o.seconds / best[model, IN_RAM].seconds
+        peak = f"{max(p.peak for p in outcomes if (p.model, p.memory) == (model, memory)) / 2**20:.0f} MiB"
+        lines.append(
+            f"| {model} | {memory} | {o.preparation:.1f} s | {o.seconds:.1f} s | {ratio:.1f}x | {peak} | {o.ways} |"
+        )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Times runs with a store against runs in RAM.")
+    parser.add_argument("--scale", type=float, default=0.1, help="of products; 1 is full scale")
+    parser.add_argument("--model", nargs="+", default=["sage", "gat"], choices=list(MODELS))
+    parser.add_argument("--memory", nargs="+", default=["64MiB", "256MiB"])
+    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--folder", type=Path, default=Path("build/scale"), help="for the graph and stores")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--markdown", type=Path)
+    parser.add_argument("--case", nargs=4, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.case:
+        folder, model, memory, store = arguments.case
+        print(json.dumps(asdict(run_case(Path(folder), model, memory, arguments.threads, Path(store)))))
+        return
+    shape = shape_of(arguments.scale)
+    folder = arguments.folder / f"graph-{shape.nodes}-{shape.edges}"
+    if not folder.exists():
+        write_graph(folder, shape)
+    outcomes: list[Outcome] = []
+    for model in arguments.model:
+        for _ in range(arguments.repeats):
+            for memory in [IN_RAM, *arguments.memory]:
+                outcomes.append(in_subprocess(arguments, folder, model, memory))
+                print(outcomes[-1], file=sys.stderr, flush=True)
+    size = f"{shape.nodes:,} nodes, {shape.edges:,} edges, {arguments.threads} threads, {date.today()}"
+    text = f"{size}\n\n{table(outcomes)}\n"
+    print(text)
+    if arguments.markdown:
+        arguments.markdown.write_text(text, encoding="utf-8")
+    if arguments.json:
+        arguments.json.write_text(json.dumps([asdict(o) for o in outcomes], indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

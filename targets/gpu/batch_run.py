@@ -1,0 +1,96 @@
+"""Running one batch of a block, in parts where memory runs out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from gnnc.dialects.gnn import ConvBlockOp
+from gnnc.targets.gpu.arena import Arena
+from gnnc.targets.gpu.batch import Batch
+from gnnc.targets.gpu.block_compiler import CompiledBlock
+from gnnc.targets.gpu.block_results import BlockResults
+from gnnc.targets.gpu.budget import BlockPlan
+from gnnc.targets.gpu.errors import ResourceError
+from gnnc.targets.gpu.hub_rows import HubRow
+
+
+@dataclass
+class BlockRun:
+    """One function of a block at work. `parts` says into how many pieces batches are cut: 1 until memory runs out."""
+
+    op: ConvBlockOp
+    compiled: CompiledBlock
+    operands: Sequence[Any]
+    results: BlockResults
+    weights: Mapping[str, torch.Tensor]
+    plan: BlockPlan | None = None
+    parts: int = 1
+
+    def __call__(self, batch: Batch, arena: Arena, threads: int) -> None:
+        """Computes a batch and takes its rows. On running out of memory, batches are halved from there on and this one
+        runs again; any other error is raised as it is."""
+        if batch.is_hub:
+            self.run_hub(batch)
+            self.results.done(batch)
+            return
+        left = pieces(batch, self.parts)
+        while left:
+            piece = left.pop(0)
+            try:
+                self.run_once(piece, arena, threads)
+            except (RuntimeError, MemoryError) as error:
+                if not is_out_of_memory(error):
+                    raise
+                if piece.rows <= 1:
+                    raise ResourceError(self.no_room_for(piece)) from error
+                self.parts *= 2
+                self.note_retry()
+                arena.forget()
+                left = [*pieces(piece, 2), *left]
+
+    def run_once(self, batch: Batch, arena: Arena, threads: int) -> None:
+        """Memory of the arena that was used on the way goes back to it."""
+        places = self.results.places(self.compiled.outputs, batch, arena)
+        computed = self.compiled.run(batch, arena, threads, places, *self.operands)
+        for place, (rows, value) in zip(self.compiled.outputs, computed, strict=True):
+            self.results.add(place, rows, value)
+        self.results.done(batch)
+        arena.release(*places, *(value for _, value in computed))
+        if self.plan is not None and not self.compiled.is_local:
+            # buffers of this batch may be a little too small for the next one, and would lie there beside its own
+            del places, computed
+            arena.forget()
+
+    def run_hub(self, batch: Batch) -> None:
+        """One node, from chunks of its edges."""
+        assert self.plan is not None
+        row = HubRow(self.op, self.operands, self.weights, int(batch.nodes[0]), self.plan.chunk, batch.device)
+        for place, value in zip(self.compiled.outputs, row.results(self.compiled.outputs), strict=True):
+            self.results.add(place, batch, value)
+
+    def note_retry(self) -> None:
+        if self.plan is not None:
+            self.plan.report.retries += 1
+
+    def no_room_for(self, batch: Batch) -> str:
+        node, layer = int(batch.nodes[0]), self.op.layer_index
+        return (
+            f"memory ran out in layer {layer} for node {node} of '{self.compiled.node_set}' alone: free some, or give "
+            "memory=, so that its edges are looked at in parts"
+        )
+
+
+def pieces(batch: Batch, count: int) -> list[Batch]:
+    """A batch cut into so many batches of about equal size, one row at least."""
+    size = -(-batch.rows // count) if batch.rows else 1
+    starts = range(0, max(1, batch.rows), size)
+    return [replace(batch, nodes=batch.nodes[start : start + size], first=batch.first + start) for start in starts]
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether torch or Python found no memory; torch has a type of error for that on CUDA only."""
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)

@@ -1,0 +1,174 @@
+"""What a run takes beside its batches, and the batches that fit into the rest of a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from gnnc.dialects.gnn import AggregateOp, ConvBlockOp, ConvOperation, EdgeSetType, EdgeSoftmaxOp, FusedConvOp
+from gnnc.dialects.gnn.attributes import domain_of
+from gnnc.targets.edge_sets import EdgeSet
+from gnnc.targets.gpu.batch_plan import NodeSet, PlannedBatch, Planner, Task
+from gnnc.targets.gpu.block_compiler import CompiledBlock
+from gnnc.targets.gpu.block_rows import TARGETS
+from gnnc.targets.gpu.errors import ResourceError, size_text
+from gnnc.targets.gpu.hub_rows import bytes_per_edge
+from gnnc.targets.gpu.memory_model import arena_bytes
+from gnnc.targets.gpu.run_report import BlockReport
+
+SORTING_BYTES_PER_EDGE = 24
+"""What ordering the edges of a set by their ends takes while it lasts, beside its result."""
+
+PLANNED_SHARE = 0.9
+"""So much is planned for of what batches may take: allocators need the rest (DGI)."""
+
+
+def edge_set_bytes(edges: EdgeSet) -> int:
+    """What an edge set takes: its ends, unless they are the graph's own arrays, its order, and what kernels read."""
+    own = 16 if len(edges.parts) != 1 else 0
+    return edges.edge_count * (own + 8 + 4) + 8 * max(edges.source_count, edges.target_count)
+
+
+def structure_bytes(values: Iterable[Any]) -> int:
+    """What the structure of a graph takes at most, while the last of its edge sets is put in order."""
+    sets = {id(value): value for value in values if isinstance(value, EdgeSet)}.values()
+    known = sum(edge_set_bytes(edges) for edges in sets)
+    return known + max((SORTING_BYTES_PER_EDGE * edges.edge_count for edges in sets if not edges.is_ordered), default=0)
+
+
+def resident_bytes(
+    operations: Sequence[Operation],
+    last_use: Mapping[SSAValue, int],
+    counts: Mapping[str, int],
+    edges: Mapping[Any, int],
+) -> dict[Operation, int]:
+    """By block, the bytes of arrays of all rows that are alive while it runs, its results among them. `counts` are the
+    nodes by set, `edges` the edges by domain."""
+    alive: dict[SSAValue, int] = {}
+    result: dict[Operation, int] = {}
+    for place, op in enumerate(operations):
+        for value in op.results if isinstance(op, ConvBlockOp) else ():
+            domain = domain_of(value.type)
+            if domain is not None:
+                rows = counts[domain.set_name.data] if domain.is_nodes else edges.get(domain, 0)
+                alive[value] = rows * arena_bytes(value)
+        result[op] = sum(alive.values())
+        alive = {value: size for value, size in alive.items() if last_use.get(value, -1) > place}
+    return result
+
+
+@dataclass
+class BlockPlan:
+    """How one function of a block runs. Edges of a hub are looked at `chunk` at a time."""
+
+    batches: Sequence[PlannedBatch]
+    chunk: int
+    report: BlockReport
+
+
+class Budget:
+    """Bytes for a run: of the device's memory, or of the executor's own arrays where the device is the host."""
+
+    def __init__(self, memory: int, device: str, threads: int):
+        self.memory = memory
+        self.on_host = device == "cpu"
+        self.threads = threads
+        self.structure = 0
+        self.held = 0
+        """Of that, what was there before the run."""
+        self.edge_counts: dict[Any, int] = {}
+
+    def charge_structure(self, values: Mapping[SSAValue, Any]) -> None:
+        """Takes off what the structure of the graph needs. Raises ResourceError if that is more than all."""
+        sets = {value: edges for value, edges in values.items() if isinstance(edges, EdgeSet)}
+        for value, edges in sets.items():
+            if isinstance(value.type, EdgeSetType):
+                self.edge_counts[value.type.domain] = edges.edge_count
+        if self.on_host:
+            self.structure = structure_bytes(sets.values())
+            self.held = sum({id(edges): edge_set_bytes(edges) for edges in sets.values() if edges.is_ordered}.values())
+        self.check(self.structure, "the edges in order")
+
+    def check(self, need: int, what: str) -> None:
+        if need > self.memory:
+            raise ResourceError(
+                f"memory of {size_text(self.memory)} does not suffice: {what} takes {size_text(need)}; give at least "
+                "that much and room for a batch, or a store, which keeps what is as large as the graph on disk"
+            )
+
+    def plan(
+        self,
+        op: ConvBlockOp,
+        compiled: CompiledBlock,
+        operands: Sequence[Any],
+        nodes: NodeSet,
+        resident: int,
+        size: int,
+    ) -> BlockPlan:
+        """Batches of at most `size` targets that fit beside `resident` bytes of arrays of all rows. Raises
+        ResourceError if a node fits in no way."""
+        if self.on_host:
+            beside = self.structure + resident
+            self.check(beside + least_bytes(compiled, nodes), f"layer {op.layer_index}, with arrays of all rows,")
+        else:
+            beside = 0
+        left = int((self.memory - beside) * PLANNED_SHARE)
+        # batches that several threads work on lie side by side
+        share = left // self.threads if compiled.in_cache else left
+        batches = plan_block(op, compiled, operands, nodes, share, size)
+        report = BlockReport(op.layer_index or 0, compiled.node_set, "in memory", beside, share, batches)
+        return BlockPlan(batches, max(1, share // bytes_per_edge(op)), report)
+
+
+def least_bytes(compiled: CompiledBlock, nodes: NodeSet) -> int:
+    """What a batch of one target with one edge takes."""
+    return max((sum(point.values()) for point in compiled.memory.points(nodes)), default=0) if len(nodes) else 0
+
+
+def plan_block(
+    op: ConvBlockOp,
+    compiled: CompiledBlock,
+    operands: Sequence[Any],
+    nodes: NodeSet,
+    budget: int,
+    size: int,
+    *,
+    with_outputs: bool = False,
+) -> list[PlannedBatch]:
+    """Batches of at most `budget` bytes and `size` targets, their results among those bytes or not. Raises
+    ResourceError if a node fits in no way."""
+    edge_sets = {place: operand for place, operand in enumerate(operands) if isinstance(operand, EdgeSet)}
+    points = compiled.memory.points(nodes)
+    if with_outputs:
+        points = [{**point, TARGETS: point.get(TARGETS, 0) + compiled.memory.outputs} for point in points]
+    planned = Planner(Task(points, edge_sets, nodes, budget, size)).batches()
+    for batch in planned:
+        if batch.is_hub:
+            check_hub(op, compiled, batch, budget)
+    return planned
+
+
+def check_hub(op: ConvBlockOp, compiled: CompiledBlock, batch: PlannedBatch, budget: int) -> None:
+    """Can a node that does not fit be computed from chunks of its edges? Raises ResourceError, naming it, if not."""
+    node = (
+        f"node {int(batch.nodes[0])} of '{compiled.node_set}', which has {batch.edges} edges in layer {op.layer_index}"
+    )
+    whole = next((o for o in op.walk() if isinstance(o, ConvOperation) and not is_decomposable(o)), None)
+    if whole is not None or compiled.needs_all:
+        reason = f"{whole.name} needs them all at once" if whole is not None else "values on them are needed at once"
+        raise ResourceError(
+            f"memory does not suffice for {node}: it takes {size_text(batch.bytes)}, {size_text(budget)} are "
+            f"left for a batch, and {reason}"
+        )
+    if bytes_per_edge(op) > budget:
+        raise ResourceError(
+            f"memory does not suffice for {node}: one edge at a time takes {size_text(bytes_per_edge(op))}, "
+            f"{size_text(budget)} are left for a batch"
+        )
+
+
+def is_decomposable(op: ConvOperation) -> bool:
+    return isinstance(op, AggregateOp | EdgeSoftmaxOp | FusedConvOp)

@@ -1,0 +1,64 @@
+"""The most memory that a run takes, as the process or the device sees it."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from types import TracebackType
+
+import torch
+
+INTERVAL = 0.005
+"""Seconds from one look to the next."""
+
+
+class MemoryMeter:
+    """Measures while it is open: anonymous memory of the process over what it had at the start on a CPU, allocated
+    memory on a CUDA device. `peak` are bytes; None where the system doesn't say."""
+
+    def __init__(self, device: str):
+        self.device = device
+        self.base = anonymous_bytes()
+        self.highest = self.base
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self.watch, name="gnnc memory", daemon=True)
+
+    @property
+    def peak(self) -> int | None:
+        if self.device != "cpu":
+            return torch.cuda.max_memory_allocated(self.device)
+        return None if self.base is None or self.highest is None else self.highest - self.base
+
+    def __enter__(self) -> MemoryMeter:
+        if self.device != "cpu":
+            torch.cuda.reset_peak_memory_stats(self.device)
+        elif self.base is not None:
+            self.thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.ended.set()
+        if self.thread.ident is not None:
+            self.thread.join()
+        self.look()
+
+    def watch(self) -> None:
+        while not self.ended.wait(INTERVAL):
+            self.look()
+
+    def look(self) -> None:
+        now = anonymous_bytes()
+        if now is not None and self.highest is not None:
+            self.highest = max(self.highest, now)
+
+
+def anonymous_bytes() -> int | None:
+    """Memory of the process that no file stands behind, in RAM."""
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    found = next((line for line in lines if line.startswith("RssAnon:")), None)
+    return None if found is None else int(found.split()[1]) * 1024

@@ -1,0 +1,400 @@
+"""Runs a module with what is as large as the graph in files: any graph in a fixed amount of memory, resumable.
+
+Each function of a block runs in one of two ways. If the arrays that its batches read for neighbors fit into the budget,
+they are read from front to back and kept while it runs. Otherwise every batch gathers the distinct rows that it needs,
+ascending, and batches are as large as fit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import SSAValue
+
+from gnnc.dialects.gnn import ConvBlockOp, EdgeSetType, End
+from gnnc.dialects.gnn.attributes import domain_of
+from gnnc.passes.loops.arguments import PADDING
+from gnnc.targets.gpu.batch import Batch
+from gnnc.targets.gpu.batch_plan import NodeSet, PlannedBatch
+from gnnc.targets.gpu.batch_run import BlockRun
+from gnnc.targets.gpu.block_compiler import CompiledBlock
+from gnnc.targets.gpu.budget import PLANNED_SHARE, BlockPlan, least_bytes, plan_block, structure_bytes
+from gnnc.targets.gpu.errors import ResourceError, size_text
+from gnnc.targets.gpu.executor import CACHE_ROWS, BatchedExecutor
+from gnnc.targets.gpu.hub_rows import bytes_per_edge
+from gnnc.targets.gpu.memory_meter import MemoryMeter
+from gnnc.targets.gpu.progress import progress
+from gnnc.targets.gpu.run_report import BlockReport, RunReport
+from gnnc.targets.gpu.store.array_file import ArrayFile
+from gnnc.targets.gpu.store.csc_file import CscFile, build_csc, open_csc
+from gnnc.targets.gpu.store.edge_stream import EdgeStream
+from gnnc.targets.gpu.store.folder import StoreFolder, sync_folder
+from gnnc.targets.gpu.store.journal import Journal
+from gnnc.targets.gpu.store.writer import Writer
+from gnnc.targets.gpu.stored_results import StoredResults, file_shape, stored_value
+from gnnc.targets.gpu.streamed_structure import reason_against, streamed_structure
+from gnnc.targets.torch_functions import dtype_of
+
+WRITE_SHARE = 8
+"""Rows on their way to disk may take this part of the budget, one in so many."""
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """What runs: the graph's and the program's arrays by the graph's names, node counts by set, the nodes that are
+    wanted by set (None: all), keys of the graph and of the run, bytes of memory, threads, the most targets a batch.
+
+    `on_disk` are names of features whose rows are mapped.
+    """
+
+    inputs: Mapping[str, torch.Tensor]
+    on_disk: frozenset[str]
+    counts: Mapping[str, int]
+    wanted: Mapping[str, torch.Tensor] | None
+    graph_key: str
+    run_key: str
+    memory: int
+    threads: int
+    batch_size: int | None = None
+
+
+class OutOfCoreExecutor:
+    """Runs the program of a batched executor with a store, on the host."""
+
+    def __init__(self, executor: BatchedExecutor):
+        self.executor = executor
+
+    def run(self, path: Path, run: StoredRun) -> tuple[list[torch.Tensor], RunReport]:
+        """The model's outputs, mapped, and what it took. Raises ResourceError if memory or disk don't suffice, or the
+        store can't be used; what has been done by then is found by the same run later."""
+        folder = StoreFolder(path)
+        with folder.faults(), folder.locked(), self.executor.lock, torch.no_grad(), MemoryMeter("cpu") as meter:
+            self.executor.workers.forget()
+            work = _Work(self.executor, folder, run)
+            results = work.run()
+            self.executor.workers.forget()
+        work.report.peak = meter.peak
+        return results, work.report
+
+
+@dataclass
+class _Done:
+    """What the journal says of an earlier attempt: blocks that are complete, and ranges of targets by block and set."""
+
+    blocks: set[int] = field(default_factory=set[int])
+    ranges: dict[tuple[int, str], list[tuple[int, int]]] = field(
+        default_factory=dict[tuple[int, str], list[tuple[int, int]]]
+    )
+
+    @staticmethod
+    def of(records: Sequence[Mapping[str, Any]]) -> _Done:
+        done = _Done()
+        for record in records:
+            if "from" in record:
+                done.ranges.setdefault((record["block"], record["set"]), []).append((record["from"], record["to"]))
+            else:
+                done.blocks.add(record["block"])
+        return done
+
+
+class _Work:
+    def __init__(self, executor: BatchedExecutor, folder: StoreFolder, run: StoredRun):
+        self.executor = executor
+        self.folder = folder
+        self.given = run
+        self.started = time.perf_counter()
+        self.report = RunReport(run.memory)
+        self.path = folder.run(run.run_key)
+        self.functions = executor.functions
+        self.last_use = executor.last_uses
+        self.on_disk: set[SSAValue] = set()
+        self.held = 0
+
+    def run(self) -> list[torch.Tensor]:
+        structure = self.structure()
+        values = self.executor.arguments(self.given.inputs, structure)
+        self.note_places(values)
+        self.check_disk()
+        targets = self.executor.targets_of_blocks(values, self.given.counts, self.given.wanted, "cpu")
+        journal = Journal(self.path / "journal")
+        results: list[torch.Tensor] = []
+        try:
+            done = _Done.of(journal.records)
+            with progress(self.executor.operations) as advance:
+                for place, op in enumerate(self.executor.operations):
+                    if isinstance(op, ConvBlockOp):
+                        self.block(place, op, values, targets, journal, done, advance)
+                    elif isinstance(op, ReturnOp):
+                        results = [values[value] for value in op.operands]
+                    else:
+                        self.executor.run_between_blocks(op, values)
+                    self.free(place, values)
+        finally:
+            journal.close()
+        (self.path / "complete").touch()
+        sync_folder(self.path)
+        self.report.seconds = time.perf_counter() - self.started
+        return results
+
+    # The structure of the graph.
+
+    def structure(self) -> tuple[Any, ...]:
+        start = time.perf_counter()
+        reason = reason_against(self.functions)
+        if reason is None:
+            weights, counts = self.executor.weights, self.given.counts
+            result = streamed_structure(self.functions, self.given.inputs, weights, counts, self.ordered)
+        else:
+            result = self.structure_in_memory(reason)
+        self.report.preparation = time.perf_counter() - start
+        return result
+
+    def structure_in_memory(self, reason: str) -> tuple[Any, ...]:
+        edges = sum(i.shape[1] for key, i in self.given.inputs.items() if key.startswith("edge_index"))
+        if 50 * edges > self.given.memory:
+            raise ResourceError(
+                f"memory of {size_text(self.given.memory)} does not suffice: {reason}, which takes about "
+                f"{size_text(50 * edges)}"
+            )
+        structure = self.executor.structure(self.given.inputs, self.given.counts)
+        self.held = structure_bytes(structure)
+        return structure
+
+    def ordered(self, edges: SSAValue, stream: EdgeStream, end: End) -> CscFile:
+        """The edges of a set in order by one end, from an earlier run or put in order now."""
+        assert isinstance(edges.type, EdgeSetType)
+        name = f"{edges.type.edge_set.data.replace('/', '_')}-{end.value}"
+        place = self.folder.graph(self.given.graph_key) / name
+        if not place.exists():
+            building = place.with_name(f"{name}.partial")
+            build_csc(building, stream, by_target=end is End.TARGET, padding=PADDING, budget=self.given.memory)
+            sync_folder(building)
+            building.rename(place)
+            sync_folder(place.parent)
+        return open_csc(place)
+
+    def note_places(self, values: Mapping[SSAValue, Any]) -> None:
+        """Which arguments lie on disk, and what the others that are ours take."""
+        for argument, value in values.items():
+            name = self.executor.feature_name(argument)
+            if name is not None and name in self.given.on_disk:
+                self.on_disk.add(argument)
+            elif name is None and isinstance(value, torch.Tensor):
+                self.held += value.nbytes
+
+    # Blocks.
+
+    def block(
+        self,
+        place: int,
+        op: ConvBlockOp,
+        values: dict[SSAValue, Any],
+        targets: Mapping[tuple[ConvBlockOp, str], NodeSet],
+        journal: Journal,
+        done: _Done,
+        advance: Any,
+    ) -> None:
+        files = [self.file_of(place, j, output) for j, output in enumerate(op.outputs)]
+        if place in done.blocks:
+            values.update(self.known(place, op, files))
+            advance(1.0)
+            return
+        for file in files:
+            if file is not None:
+                file.open()
+        sync_folder(self.path)
+        writer = Writer(journal, max(2**20, self.given.memory // WRITE_SHARE))
+        try:
+            results = StoredResults(op, files, writer, {"block": place})
+            operands = [values[operand] for operand in op.operands]
+            for compiled in self.executor.compile(op, "cpu"):
+                nodes = targets.get((op, compiled.node_set), range(self.given.counts[compiled.node_set]))
+                results.key = {"block": place, "set": compiled.node_set}
+                ranges = [] if any(file is None for file in files) else done.ranges.get((place, compiled.node_set), [])
+                self.function(op, compiled, operands, nodes, results, ranges, advance)
+                writer.flush()
+            outputs = results.finished()
+        finally:
+            writer.close()
+            for file in files:
+                if file is not None:
+                    file.close()
+        self.keep_reductions(place, files, outputs)
+        journal.append({"block": place})
+        self.on_disk |= {value for value, file in zip(op.outputs, files, strict=True) if file is not None}
+        values.update(zip(op.outputs, outputs, strict=True))
+
+    def function(
+        self,
+        op: ConvBlockOp,
+        compiled: CompiledBlock,
+        operands: list[Any],
+        nodes: NodeSet,
+        results: StoredResults,
+        ranges: list[tuple[int, int]],
+        advance: Any,
+    ) -> None:
+        """Runs all batches of one function that have not been done before."""
+        start = time.perf_counter()
+        left = self.given.memory - self.held - self.given.memory // WRITE_SHARE
+        neighbors = self.read_for_neighbors(op, compiled)
+        resident = sum(operands[place].nbytes for place in neighbors)
+        way = "indexed in memory"
+        if neighbors and resident + 2 * self.batch_bytes(compiled, nodes) <= left * PLANNED_SHARE:
+            operands = [loaded(o) if place in neighbors else o for place, o in enumerate(operands)]
+            left -= resident
+        elif neighbors:
+            way, resident = "gathered", 0
+            functions = self.executor.compile(op, "cpu", gathers=True)
+            compiled = next(c for c in functions if c.node_set == compiled.node_set)
+        plan = self.plan(op, compiled, operands, nodes, left, way, resident)
+        self.report.blocks.append(plan.report)
+        read = time.perf_counter()
+        batches = list(batches_left(plan.batches, ranges))
+        work = BlockRun(op, compiled, operands, results, self.executor.weights, plan)
+        step = partial(advance, 1 / len(self.executor.compile(op, "cpu")) / max(1, len(batches)))
+        self.executor.workers.run(work, batches, self.given.threads, share=compiled.is_local, done=step)
+        plan.report.seconds = {"read and plan": read - start, "compute": time.perf_counter() - read}
+
+    def plan(
+        self,
+        op: ConvBlockOp,
+        compiled: CompiledBlock,
+        operands: Sequence[Any],
+        nodes: NodeSet,
+        left: int,
+        way: str,
+        resident: int,
+    ) -> BlockPlan:
+        least = least_bytes(compiled, nodes) + compiled.memory.outputs
+        if least > left:
+            raise ResourceError(
+                f"memory of {size_text(self.given.memory)} does not suffice: a batch of one node in layer "
+                f"{op.layer_index} takes {size_text(least)}, {size_text(max(0, left))} are left for it; give at least "
+                f"{size_text(self.given.memory - left + least)}"
+            )
+        share = int(left * PLANNED_SHARE)
+        share = share // self.given.threads if compiled.is_local else share
+        limit = CACHE_ROWS if compiled.is_local else max(1, len(nodes))
+        size = max(1, min(self.given.batch_size or limit, limit))
+        batches = plan_block(op, compiled, operands, nodes, share, size, with_outputs=True)
+        report = BlockReport(op.layer_index or 0, compiled.node_set, way, resident + self.held, share, batches)
+        return BlockPlan(batches, max(1, share // bytes_per_edge(op)), report)
+
+    def batch_bytes(self, compiled: CompiledBlock, nodes: NodeSet) -> int:
+        """What batches of the usual size take, one a thread."""
+        rows = min(CACHE_ROWS, max(1, len(nodes)))
+        return self.given.threads * rows * (least_bytes(compiled, nodes) + compiled.memory.outputs)
+
+    def read_for_neighbors(self, op: ConvBlockOp, compiled: CompiledBlock) -> set[int]:
+        """The operands on disk whose rows batches read for neighbors."""
+        sets = {demand.node_set for demand in compiled.neighbor_demands}
+        places: set[int] = set()
+        for place, operand in enumerate(op.operands):
+            domain = domain_of(operand.type)
+            if operand in self.on_disk and place < len(op.neighbors) and domain is not None:
+                places |= {place} if domain.set_name.data in sets else set()
+        return places
+
+    # Files of results.
+
+    def file_of(self, place: int, number: int, output: SSAValue) -> ArrayFile | None:
+        """Where a result lies, None for what all rows are reduced to."""
+        domain = domain_of(output.type)
+        if domain is None:
+            return None
+        if not domain.is_nodes:
+            raise ResourceError("the program returns or keeps values on edges: run it without a store")
+        rows = self.given.counts[domain.set_name.data]
+        return ArrayFile(self.path / f"{place}-{number}.npy", rows, file_shape(output), dtype_of(output.type))
+
+    def keep_reductions(self, place: int, files: Sequence[ArrayFile | None], outputs: Sequence[torch.Tensor]) -> None:
+        for number, (file, value) in enumerate(zip(files, outputs, strict=True)):
+            if file is None:
+                kept = ArrayFile(self.path / f"{place}-{number}.npy", 1, value.shape, value.dtype)
+                kept.open()
+                kept.write(0, value.unsqueeze(0))
+                kept.sync()
+                kept.close()
+
+    def known(self, place: int, op: ConvBlockOp, files: Sequence[ArrayFile | None]) -> dict[SSAValue, Any]:
+        """The results of a block that an earlier attempt has finished, as far as they are still needed."""
+        found: dict[SSAValue, Any] = {}
+        for number, (output, file) in enumerate(zip(op.outputs, files, strict=True)):
+            path = self.path / f"{place}-{number}.npy"
+            if not path.exists():
+                continue
+            if file is not None:
+                found[output] = stored_value(file, output)
+                self.on_disk.add(output)
+                continue
+            shape = [int(n) for n in output.type.get_shape()]  # pyright: ignore[reportAttributeAccessIssue]
+            found[output] = ArrayFile(path, 1, shape, dtype_of(output.type)).mapped().squeeze(0).clone()
+        return found
+
+    def free(self, place: int, values: dict[SSAValue, Any]) -> None:
+        """Forgets what no operation needs any more, and removes its file."""
+        for value in [v for v in values if self.last_use.get(v, -1) <= place]:
+            del values[value]
+            op = value.owner
+            # what all rows are reduced to stays: what follows from it is computed again when the run is resumed
+            if (
+                isinstance(op, ConvBlockOp)
+                and domain_of(value.type) is not None
+                and place + 1 < len(self.executor.operations)
+            ):
+                number = next(i for i, output in enumerate(op.outputs) if output is value)
+                made = self.executor.operations.index(op)
+                (self.path / f"{made}-{number}.npy").unlink(missing_ok=True)
+
+    def check_disk(self) -> None:
+        """Is there room for the results that are on disk at one time? Raises ResourceError."""
+        alive: dict[SSAValue, int] = {}
+        most = 0
+        for place, op in enumerate(self.executor.operations):
+            if isinstance(op, ConvBlockOp):
+                for number, output in enumerate(op.outputs):
+                    file = self.file_of(place, number, output)
+                    if file is not None and not file.path.exists():
+                        alive[output] = file.bytes
+            most = max(most, sum(alive.values()))
+            alive = {value: size for value, size in alive.items() if self.last_use.get(value, -1) > place}
+        self.folder.check_room(most)
+
+
+def loaded(array: torch.Tensor) -> torch.Tensor:
+    """A mapped array in memory, read from front to back."""
+    return array.clone(memory_format=torch.contiguous_format)
+
+
+def batches_left(planned: Sequence[PlannedBatch], done: Sequence[tuple[int, int]]) -> list[Batch]:
+    """The batches without the targets that have been done. A run that is resumed with the budget that it had before
+    finds its batches as they were, whole."""
+    left: list[Batch] = []
+    first = 0
+    gone = sorted(done)
+    for batch in planned:
+        stop = first + len(batch.nodes)
+        for begin, end in remaining(first, stop, gone):
+            left.append(Batch(batch.nodes[begin - first : end - first], "cpu", is_hub=batch.is_hub, first=begin))
+        first = stop
+    return left
+
+
+def remaining(first: int, stop: int, done: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What is left of a range."""
+    parts: list[tuple[int, int]] = []
+    for begin, end in done:
+        if end <= first or begin >= stop:
+            continue
+        if begin > first:
+            parts.append((first, begin))
+        first = max(first, end)
+    return [*parts, (first, stop)] if first < stop else parts

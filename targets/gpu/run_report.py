@@ -1,0 +1,57 @@
+"""What a run did: for each block and batch its rows and bytes, for the run its peak."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gnnc.targets.gpu.batch_plan import PlannedBatch
+
+
+@dataclass
+class BlockReport:
+    """One function of a block: its batches as planned, and how often one had to be cut for lack of memory.
+
+    `resident` are the bytes of arrays of all rows beside the batches, `seconds` what the block took by the clock, by
+    stage.
+    """
+
+    layer: int
+    node_set: str
+    way: str
+    resident: int
+    budget: int
+    batches: Sequence[PlannedBatch]
+    retries: int = 0
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
+
+
+@dataclass
+class RunReport:
+    """A run within a budget. `peak` are the bytes that were measured, None where the system doesn't say; `held` are
+    those of them that were there before, of the graph's structure."""
+
+    memory: int | None = None
+    peak: int | None = None
+    held: int = 0
+    preparation: float = 0.0
+    """Seconds to put the edges in order, 0 where that was done before."""
+    seconds: float = 0.0
+    blocks: list[BlockReport] = field(default_factory=list[BlockReport])
+
+    @property
+    def retries(self) -> int:
+        return sum(block.retries for block in self.blocks)
+
+    def as_json(self) -> dict[str, Any]:
+        blocks: list[dict[str, Any]] = []
+        for block in self.blocks:
+            record = {k: v for k, v in vars(block).items() if k != "batches"}
+            batches = [
+                {"nodes": len(b.nodes), "edges": b.edges, "unique": b.neighbors, "bytes": b.bytes, "hub": b.is_hub}
+                for b in block.batches
+            ]
+            blocks.append({**record, "batches": batches})
+        whole = {name: value for name, value in vars(self).items() if name != "blocks"}
+        return {**whole, "blocks": blocks}

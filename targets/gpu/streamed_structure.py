@@ -1,0 +1,192 @@
+"""What depends on the graph alone, computed without the edges in memory: edge sets are terms over the graph's
+relations, each of which is put in order on disk, and degrees follow from that order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from gnnc.dialects.gnn import (
+    AggregateOp,
+    ConstantOp,
+    ConvBlockOp,
+    ConvOperation,
+    CountOp,
+    EdgeSetType,
+    End,
+    EndAttr,
+    FillOp,
+    FusedConvOp,
+    LoadWeightOp,
+    MaxDegreeOp,
+    Reduction,
+    RelationOp,
+    ReverseOp,
+    UnionOp,
+    WholeGraphOp,
+    WithLoopsOp,
+    WithoutLoopsOp,
+)
+from gnnc.dialects.gnn.attributes import domain_of
+from gnnc.dialects.gnn.edge_sets import edge_set_type
+from gnnc.passes.analysis.model_functions import ModelFunctions, argument_name, returned
+from gnnc.targets.gpu.store.csc_file import CscFile
+from gnnc.targets.gpu.store.edge_stream import EdgeStream, Relation, Reversed, Union, WithLoops, WithoutLoops
+from gnnc.targets.gpu.stored_edges import StoredEdgeSet
+from gnnc.targets.torch_functions import constant, dtype_of, filled, function_of
+
+Ordered = Callable[[SSAValue, EdgeStream, End], CscFile]
+"""Puts an edge set in order by one end, or finds it in order."""
+
+TERMS = (RelationOp, WithoutLoopsOp, WithLoopsOp, ReverseOp, UnionOp)
+
+
+def reason_against(functions: ModelFunctions) -> str | None:
+    """Why the structure of a program can't be streamed; None if it can."""
+    values = [value for op in functions.forward.body.block.ops for value in (*op.operands, *op.results)]
+    if any(is_on_edges(value) for value in values):
+        return "values on edges go from one block to another, or into the program or out of it"
+    for op in functions.structure.body.block.ops:
+        if not is_streamable(op):
+            return f"{op.name} needs all edges in memory"
+    for argument in functions.forward.body.block.args:
+        if isinstance(argument.type, EdgeSetType) and len(ends_of(argument)) > 1:
+            return "edges are reduced at both ends"
+    return None
+
+
+def is_on_edges(value: SSAValue) -> bool:
+    domain = domain_of(value.type)
+    return domain is not None and not domain.is_nodes
+
+
+def is_streamable(op: Operation) -> bool:
+    if isinstance(op, TERMS):
+        return not isinstance(op, RelationOp) or isinstance(op.edge_index, BlockArgument)
+    if isinstance(op, FillOp):
+        uses = [use.operation for use in op.result.uses]
+        return not is_on_edges(op.result) or all(isinstance(user, AggregateOp) for user in uses)
+    if isinstance(op, AggregateOp):
+        return isinstance(op.messages.owner, FillOp) and op.reduction.data is Reduction.SUM
+    if isinstance(op, ConvOperation | WholeGraphOp):
+        return False
+    on_edges = any(is_on_edges(value) for value in (*op.operands, *op.results))
+    return not on_edges and not any(isinstance(result.type, EdgeSetType) for result in op.results)
+
+
+def ends_of(edges: SSAValue) -> set[End]:
+    """The ends at which the edges of a set are reduced, in the blocks that use it."""
+    ends = set[End]()
+    for use in edges.uses:
+        user = use.operation
+        if isinstance(user, ConvBlockOp | FusedConvOp):
+            ends |= ends_of(user.regions[0].block.args[use.index])
+        if isinstance(user, ConvOperation) and isinstance(end := user.properties["end"], EndAttr):
+            ends.add(end.data)
+    return ends
+
+
+def streamed_structure(
+    functions: ModelFunctions,
+    inputs: Mapping[str, torch.Tensor],
+    weights: Mapping[str, torch.Tensor],
+    counts: Mapping[str, int],
+    ordered: Ordered,
+) -> tuple[Any, ...]:
+    """The results of @structure, edge sets as they lie on disk. There must be no reason against it."""
+    return _Structure(functions, inputs, weights, counts, ordered).run()
+
+
+class _Structure:
+    def __init__(
+        self,
+        functions: ModelFunctions,
+        inputs: Mapping[str, torch.Tensor],
+        weights: Mapping[str, torch.Tensor],
+        counts: Mapping[str, int],
+        ordered: Ordered,
+    ):
+        self.functions = functions
+        self.weights = weights
+        self.counts = counts
+        self.ordered = ordered
+        block = functions.structure.body.block
+        names = [argument_name(functions.structure, argument.index) or "" for argument in block.args]
+        self.values: dict[SSAValue, Any] = {a: inputs[n] for a, n in zip(block.args, names, strict=True)}
+
+    def run(self) -> tuple[Any, ...]:
+        for op in self.functions.structure.body.block.ops:
+            if not isinstance(op, ReturnOp) and not is_fill_of_edges(op):
+                results = self.computed(op)
+                self.values.update(zip(op.results, results, strict=True))
+        used = {self.functions.structure_place(a): a for a in self.functions.forward.body.block.args}
+        return tuple(
+            self.stored(value, used.get(place))
+            for place, value in enumerate(returned(self.functions.structure).arguments)
+        )
+
+    def computed(self, op: Operation) -> tuple[Any, ...]:
+        if isinstance(op, TERMS):
+            return (self.term(op),)
+        if isinstance(op, LoadWeightOp):
+            return (self.weights[op.weight.string_value()],)
+        if isinstance(op, ConstantOp):
+            return (constant(op),)
+        if isinstance(op, CountOp):
+            return (self.row_count(op),)
+        if isinstance(op, FillOp):
+            domain = domain_of(op.result.type)
+            rows = 0 if domain is None else self.counts[domain.set_name.data]
+            return (filled(op.result.type, op.value.value.data, rows, "cpu"),)
+        if isinstance(op, AggregateOp):
+            return (self.degrees(op),)
+        if isinstance(op, MaxDegreeOp):
+            return (int(self.file(op.edges, op.end.data).offsets.diff().max()),)
+        result = function_of(op)(*(self.values[operand] for operand in op.operands))
+        return tuple(result) if isinstance(result, tuple | list) else (result,)
+
+    def row_count(self, op: CountOp) -> int:
+        if op.domain.is_nodes:
+            return self.counts[op.domain.set_name.data]
+        edges = next(v for v in self.values if isinstance(v.type, EdgeSetType) and v.type.domain == op.domain)
+        return self.file(edges, next(iter(ends_of(edges) or {End.TARGET}))).edges
+
+    def term(self, op: Operation) -> EdgeStream:
+        type_ = edge_set_type(op.results[0])
+        counts = self.counts[type_.source.data], self.counts[type_.target.data]
+        operands = [self.values[operand] for operand in op.operands]
+        if isinstance(op, RelationOp):
+            return Relation(operands[0], *counts)
+        if isinstance(op, UnionOp):
+            return Union(operands[0], operands[1], *counts)
+        if isinstance(op, ReverseOp):
+            return Reversed(operands[0], *counts)
+        return (WithLoops if isinstance(op, WithLoopsOp) else WithoutLoops)(operands[0], *counts)
+
+    def degrees(self, op: AggregateOp) -> torch.Tensor:
+        """The sum of the same number over the edges of every node."""
+        fill = op.messages.owner
+        assert isinstance(fill, FillOp)
+        degrees = self.file(op.edges, op.end.data).offsets.diff()
+        rows = degrees.to(dtype_of(op.result.type)) * fill.value.value.data
+        shape = [1] * (len(filled(op.result.type, 0, 1, "cpu").shape) - 1)
+        return rows.reshape(-1, *shape).expand_as(filled(op.result.type, 0, rows.shape[0], "cpu")).contiguous()
+
+    def file(self, edges: SSAValue, end: End) -> CscFile:
+        return self.ordered(edges, self.values[edges], end)
+
+    def stored(self, value: SSAValue, argument: SSAValue | None) -> Any:
+        """A result as the blocks take it."""
+        if not isinstance(value.type, EdgeSetType):
+            return self.values[value]
+        stream: EdgeStream = self.values[value]
+        end = next(iter(ends_of(argument)), End.TARGET) if argument is not None else End.TARGET
+        return StoredEdgeSet(self.file(value, end), end, stream.source_count, stream.target_count)
+
+
+def is_fill_of_edges(op: Operation) -> bool:
+    return isinstance(op, FillOp) and is_on_edges(op.result)

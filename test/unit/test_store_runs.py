@@ -1,0 +1,332 @@
+"""Runs with a store: the bits of a run in memory, whatever interrupts them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch_geometric.nn import GCNConv, GraphNorm, MessagePassing, SAGEConv
+from torch_geometric.nn.models import GAT, GCN, GIN, GraphSAGE
+
+import gnnc
+from gnnc.errors import RunError
+from gnnc.targets.gpu.store.array_file import ArrayFile
+from gnnc.targets.gpu.store.journal import Journal
+
+ROOT = Path(__file__).resolve().parents[2]
+WIDTH = 10
+
+
+class WithNorm(torch.nn.Module):
+    """Statistics of all nodes between two layers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.norm, self.second = SAGEConv(WIDTH, 16), GraphNorm(16), SAGEConv(16, 7, aggr="lstm")
+
+    def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
+        return self.second(self.norm(self.first(x, edge_index)).relu(), edge_index)
+
+
+class Backwards(torch.nn.Module):
+    """Messages go against the edges in one layer and with them in the next."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = SAGEConv(WIDTH, 16, flow="target_to_source"), GCNConv(16, 7)
+
+    def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
+        return self.second(self.first(x, edge_index).relu(), edge_index)
+
+
+MODELS: dict[str, Callable[[], torch.nn.Module]] = {
+    "gcn": lambda: GCN(WIDTH, 16, 2, 7),
+    "gat": lambda: GAT(WIDTH, 16, 2, 7, heads=2),
+    "gin": lambda: GIN(WIDTH, 16, 2, 7),
+    "sage": lambda: GraphSAGE(WIDTH, 16, 2, 7, aggr=["mean", "max"]),
+    "norm": WithNorm,
+    "backwards": Backwards,
+}
+
+
+def graph_of(nodes: int, edges: int) -> gnnc.Graph:
+    generator = torch.Generator().manual_seed(nodes)
+    edge_index = torch.randint(0, nodes, (2, edges), generator=generator)
+    return gnnc.Graph(x=torch.randn(nodes, WIDTH, generator=generator), edge_index=edge_index)
+
+
+@cache
+def program_of(name: str) -> gnnc.Program:
+    torch.manual_seed(0)
+    return gnnc.compile(MODELS[name]().eval(), graph_of(50, 200))
+
+
+def mapped(graph: gnnc.Graph, folder: Path) -> gnnc.Graph:
+    """The graph as a folder of mapped arrays."""
+    folder.mkdir(exist_ok=True)
+    np.save(folder / "x.npy", np.asarray(graph.x))
+    np.save(folder / "edge_index.npy", np.asarray(graph.edge_index))
+    return gnnc.Graph.load(folder)
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_a_store_changes_no_bit(name: str, nasty_graph: gnnc.Graph, tmp_path: Path) -> None:
+    program = program_of(name)
+    expected = program.run(graph=nasty_graph)
+    assert torch.equal(program.run(graph=nasty_graph, store=tmp_path / "a"), expected)
+    result = program.run(graph=mapped(nasty_graph, tmp_path / "graph"), store=tmp_path / "b", memory="1MiB")
+    np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "norm"])
+def test_little_memory_makes_batches_gather(name: str, tmp_path: Path) -> None:
+    graph, program = graph_of(3000, 30_000), program_of(name)
+    expected = program.run(graph=graph)
+    result = program.run(graph=mapped(graph, tmp_path / "graph"), store=tmp_path / "store", memory="250KiB")
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
+    assert {block.way for block in program.report.blocks} >= {"gathered"}
+    for block in program.report.blocks:
+        *full, last = block.batches
+        assert len(full) >= 10
+        assert all(0.9 * block.budget < batch.bytes <= block.budget for batch in full)
+        assert last.bytes <= block.budget
+
+
+def test_some_nodes(tmp_path: Path) -> None:
+    graph, program = graph_of(300, 900), program_of("gat")
+    expected = program.run(graph=graph)[[9, 3, 9, 200]]
+    for memory in ("100MiB", "200KiB"):
+        result = program.run(graph=graph, store=tmp_path, nodes=[9, 3, 9, 200], memory=memory)
+        torch.testing.assert_close(result, expected)
+
+
+def test_edge_weights_are_put_in_order_in_memory(tmp_path: Path) -> None:
+    class Weighted(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv = GCNConv(WIDTH, 7)
+
+        def forward(self, x: torch.Tensor, edge_index: torch.Tensor, edge_weight: torch.Tensor) -> torch.Tensor:
+            return self.conv(x, edge_index, edge_weight)
+
+    graph = graph_of(300, 900)
+    weighted = gnnc.Graph(x=graph.x, edge_index=graph.edge_index, edge_weight=torch.rand(900))
+    program = gnnc.compile(Weighted().eval(), weighted)
+    assert torch.equal(program.run(store=tmp_path), program.run())
+    with pytest.raises(RunError, match="does not suffice: values on edges"):
+        program.run(store=tmp_path, memory="10KiB")
+
+
+def test_values_on_edges_are_refused(tmp_path: Path) -> None:
+    class OnEdges(MessagePassing):
+        def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
+            return x[edge_index[0]] * x[edge_index[1]]
+
+    program = gnnc.compile(OnEdges().eval(), graph_of(30, 60))
+    with pytest.raises(RunError, match="run it without a store"):
+        program.run(store=tmp_path)
+
+
+# Interruptions.
+
+
+class Stop(BaseException):
+    """Ends a run as a signal would, as far as the store can see."""
+
+
+def stop_after(monkeypatch: pytest.MonkeyPatch, owner: Any, method: str, calls: int) -> None:
+    """Lets a method fail from the given call on; the last call that works has done its work."""
+    left, original = [calls], getattr(owner, method)
+
+    def limited(*arguments: Any) -> Any:
+        left[0] -= 1
+        if left[0] < 0:
+            raise Stop
+        return original(*arguments)
+
+    monkeypatch.setattr(owner, method, limited)
+
+
+@pytest.mark.parametrize(("owner", "method"), [(Journal, "append"), (ArrayFile, "write"), (ArrayFile, "sync")])
+@pytest.mark.parametrize("name", ["gcn", "norm"])
+def test_a_run_goes_on_where_it_stopped(name: str, owner: Any, method: str, tmp_path: Path) -> None:
+    program, graph = program_of(name), mapped(graph_of(1500, 9000), tmp_path / "graph")
+
+    def run(store: str) -> Any:
+        return np.array(program.run(graph=graph, store=tmp_path / store, memory="500KiB", batch_size=100))
+
+    expected = run("undisturbed")
+    stops = 0
+    for calls in (0, 1, 2, 3, 5, 8):
+        with pytest.MonkeyPatch.context() as patch:
+            stop_after(patch, owner, method, calls)
+            try:
+                run("disturbed")
+            except Stop:
+                stops += 1
+    assert stops >= 3
+    assert run("disturbed").tobytes() == expected.tobytes()
+
+
+def test_finished_batches_are_not_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program, graph = program_of("gcn"), mapped(graph_of(1500, 9000), tmp_path / "graph")
+    program.run(graph=graph, store=tmp_path / "whole", batch_size=100)
+    whole = sum(len(block.batches) for block in program.report.blocks)
+    with monkeypatch.context() as patch:
+        stop_after(patch, Journal, "append", 3)
+        with pytest.raises(Stop):
+            program.run(graph=graph, store=tmp_path / "store", memory="500KiB", batch_size=100)
+    appended: list[dict[str, Any]] = []
+    append = Journal.append
+
+    def noted(self: Journal, *records: dict[str, Any]) -> None:
+        appended.extend(records)
+        append(self, *records)
+
+    monkeypatch.setattr(Journal, "append", noted)
+    program.run(graph=graph, store=tmp_path / "store", memory="500KiB", batch_size=100)
+    assert 0 < sum("from" in record for record in appended) < whole
+    appended.clear()
+    program.run(graph=graph, store=tmp_path / "store", memory="500KiB", batch_size=100)
+    assert appended == []
+
+
+def test_another_budget_goes_on_with_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program, graph = program_of("gat"), mapped(graph_of(1500, 9000), tmp_path / "graph")
+    with monkeypatch.context() as patch:
+        stop_after(patch, Journal, "append", 4)
+        with pytest.raises(Stop):
+            program.run(graph=graph, store=tmp_path / "store", memory="500KiB", batch_size=100)
+    result = program.run(graph=graph, store=tmp_path / "store", memory="700KiB")
+    np.testing.assert_allclose(result, program.run(graph=graph), rtol=1e-4, atol=1e-5)
+
+
+SCRIPT = """
+import sys, gnnc, numpy as np
+result = gnnc.load(sys.argv[1]).run(graph=gnnc.Graph.load(sys.argv[2]), store=sys.argv[3], memory="2MiB", threads=1)
+np.save(sys.argv[4], result)
+"""
+
+
+def test_kill_9_loses_nothing(tmp_path: Path) -> None:
+    """At a few moments of a run; `python -m benchmarks.soak` takes hundreds."""
+    program, graph = program_of("gcn"), mapped(graph_of(20_000, 200_000), tmp_path / "graph")
+    program.save(tmp_path / "program")
+    expected = np.array(program.run(graph=graph, store=tmp_path / "undisturbed", memory="2MiB", threads=1))
+    out, journal = tmp_path / "out.npy", f"{tmp_path}/store/run-*/journal"
+    command = [sys.executable, "-c", SCRIPT, *(str(tmp_path / n) for n in ("program", "graph", "store", "out.npy"))]
+    for lines in (1, 4):
+        process = subprocess.Popen(command, cwd=ROOT)
+        wait_for_lines(process, journal, lines)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    subprocess.run(command, cwd=ROOT, check=True)
+    assert np.load(out).tobytes() == expected.tobytes()
+
+
+def wait_for_lines(process: subprocess.Popen[bytes], pattern: str, count: int) -> None:
+    """Until a journal has so many lines, or the process has ended."""
+    from glob import glob
+
+    while process.poll() is None:
+        if any(Path(path).read_bytes().count(b"\n") >= count for path in glob(pattern)):
+            return
+        time.sleep(0.001)
+
+
+def test_two_runs_refuse_each_other(tmp_path: Path) -> None:
+    from gnnc.targets.gpu.store.folder import StoreFolder
+
+    with StoreFolder(tmp_path).locked(), pytest.raises(RunError, match="in use by another run"):
+        program_of("gcn").run(store=tmp_path)
+    program_of("gcn").run(store=tmp_path)
+
+
+@pytest.mark.parametrize(("number", "reason"), [(28, "the disk is full"), (2, "vanished"), (30, "read-only")])
+def test_a_disk_that_fails_is_named_and_the_run_can_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, reason: str
+) -> None:
+    program, graph = program_of("gcn"), graph_of(1500, 9000)
+    write, left = os.pwrite, [9]
+
+    def failing(*arguments: Any) -> int:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(number, os.strerror(number))
+        return write(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", failing)
+        with pytest.raises(RunError, match=f"can't be written, .*{reason}.*goes on where"):
+            program.run(graph=graph, store=tmp_path, memory="500KiB", batch_size=100)
+    torch.testing.assert_close(
+        program.run(graph=graph, store=tmp_path, memory="500KiB", batch_size=100), program.run(graph=graph)
+    )
+
+
+LIMITED = """
+import resource, sys, signal, gnnc
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+try:
+    gnnc.load(sys.argv[1]).run(graph=gnnc.Graph.load(sys.argv[2]), store=sys.argv[3])
+except gnnc.errors.RunError as error:
+    print(error)
+"""
+
+
+def test_a_limit_on_files_is_an_error_in_one_sentence(tmp_path: Path) -> None:
+    program_of("gcn").save(tmp_path / "program")
+    mapped(graph_of(20_000, 200_000), tmp_path / "graph")
+    command = [sys.executable, "-c", LIMITED, *(str(tmp_path / name) for name in ("program", "graph", "store"))]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "a file would be larger than is allowed" in done.stdout
+
+
+def test_places_that_are_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match="it is no folder"):
+        program_of("gcn").run(store=tmp_path / "file")
+
+
+def test_a_disk_without_room_is_refused_before_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def usage(path: Path) -> Any:
+        return type("Usage", (), {"free": 10})
+
+    monkeypatch.setattr("gnnc.targets.gpu.store.folder.shutil.disk_usage", usage)
+    with pytest.raises(RunError, match=r"does not suffice: .* are needed, 10 bytes are free"):
+        program_of("gcn").run(store=tmp_path)
+
+
+def test_too_little_memory_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="memory of .* does not suffice: a batch of one node in layer .* at least"):
+        program_of("gcn").run(store=tmp_path, memory=300)
+
+
+def test_a_store_is_for_whole_neighborhoods_on_the_cpu(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="leave out fanout and device"):
+        program_of("gcn").run(store=tmp_path, fanout=[1, 1])
+
+
+def test_a_store_is_for_programs_in_fp32(tmp_path: Path) -> None:
+    program = gnnc.compile(MODELS["gcn"]().eval(), graph_of(50, 200), precision="bf16")
+    with pytest.raises(RunError, match="in fp32 whose features are not frozen"):
+        program.run(store=tmp_path)
+
+
+def test_other_features_and_graphs_are_other_runs(tmp_path: Path) -> None:
+    program, graph = program_of("gcn"), graph_of(50, 200)
+    x = torch.randn(50, WIDTH)
+    for _ in range(2):
+        torch.testing.assert_close(program.run(graph=graph, store=tmp_path), program.run(graph=graph))
+        torch.testing.assert_close(program.run(x, graph=graph, store=tmp_path), program.run(x, graph=graph))
