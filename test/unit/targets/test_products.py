@@ -13,8 +13,9 @@ import gnnc
 from gnnc.dialects.gnn import LinearOp
 from gnnc.targets.gpu.arena import Arena, RowsOf
 from gnnc.targets.gpu.batch import Union
+from gnnc.targets.gpu.kernels import sparse_product
 from gnnc.targets.gpu.out_functions import whole_lines
-from gnnc.targets.gpu.sparse_rows import SparseRows, sparse_features
+from gnnc.targets.gpu.sparse_rows import SparseRows, sparse_features, sparse_rows
 
 
 def sparse_graph(nodes: int = 60, features: int = 300) -> gnnc.Graph:
@@ -72,8 +73,30 @@ def test_what_is_held_as_sparse_rows(x: torch.Tensor, crossover: float, is_spars
     found = sparse_features({"x": x, "y": x}, {"x": crossover, "z": 1.0})
     assert bool(found) == is_sparse
     for sparse in found.values():
-        assert np.array_equal(sparse.matrix.to_dense().numpy(), x.numpy(), equal_nan=True)
+        assert np.array_equal(sparse.matrix().to_dense().numpy(), x.numpy(), equal_nan=True)
         assert sparse.density == pytest.approx(int(x.count_nonzero()) / max(1, x.numel()))
+
+
+@pytest.mark.parametrize("added", [None, 1, 2])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("width", [1, 7, 16, 128])
+def test_sparse_products(added: int | None, dtype: torch.dtype, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a kernel and by torch, of all rows and of some."""
+    generator = torch.Generator().manual_seed(width)
+    x = torch.rand(30, 50, generator=generator, dtype=dtype)
+    x[x < 0.8] = 0
+    x[3] = 0
+    weight = torch.rand(width, 50, generator=generator, dtype=dtype)
+    shape = {None: (), 1: (width,), 2: (30, width)}[added]
+    bias = None if added is None else torch.rand(shape, generator=generator, dtype=dtype)
+    expected = x @ weight.t() + (0 if bias is None else bias)
+    for has_kernel in (True, False):
+        monkeypatch.setattr(sparse_product.compiler, "is_available", lambda known=has_kernel: known)
+        for start, stop in ((0, 30), (0, 7), (11, 30), (3, 4), (5, 5)):
+            out = torch.empty(stop - start, width, dtype=dtype)
+            rows = bias[start:stop] if bias is not None and bias.dim() == 2 else bias
+            assert sparse_rows(x).rows(start, stop).times(weight, rows, out) is out
+            torch.testing.assert_close(out, expected[start:stop])
 
 
 def test_a_graph_with_other_features_is_decided_anew(monkeypatch: pytest.MonkeyPatch) -> None:
