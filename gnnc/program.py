@@ -116,7 +116,8 @@ class Program:
         each layer computes. `memory`, 1 GiB if it is not given, is then what the run plans to need, whatever the size
         of the graph (peaks of up to 1.3 times a budget of 64 MiB have been measured); features and edges should be
         memory-mapped, as those of a folder of .npy files are. A run that was interrupted, in whatever way, goes on
-        where it stopped when the same one is started again, and ends with the same bits. Results are arrays that are mapped from the store: they last until another run uses it.
+        where it stopped when the same one is started again, and ends with the same bits. Results are arrays that are
+        mapped from the store: they last until another run uses it.
 
         With `fanout`, a number for each layer of Convs and the first layer's first, a node sees at most so many of its
         neighbours in that layer and by each relation, -1 for all: drawn from its edges without replacement and by
