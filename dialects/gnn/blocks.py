@@ -15,13 +15,14 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, OpTrait, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
 from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.dialects.gnn.base import GnnOperation
+from gnnc.dialects.gnn.bindings import parse_bindings, parse_results_and_body, print_bindings, print_results_and_body
 from gnnc.dialects.gnn.global_values import GlobalReduceOp
 from gnnc.dialects.gnn.neighborhood import ConvOperation
 
@@ -124,46 +125,19 @@ class ConvBlockOp(GnnOperation):
             if not operands:
                 continue
             printer.print_string(f" {name}")
-            with printer.in_parens():
-                printer.print_list(operands, lambda operand: self._print_binding(printer, next(arguments), operand))
-        printer.print_string(" -> ")
-        with printer.in_parens():
-            printer.print_list(self.outputs, lambda output: printer.print_attribute(output.type))
-        printer.print_op_attributes(self.attributes, print_keyword=True)
-        printer.print_string(" ")
-        printer.print_region(self.body, print_entry_block_args=False)
-
-    @staticmethod
-    def _print_binding(printer: Printer, argument: SSAValue, operand: SSAValue) -> None:
-        printer.print_ssa_value(argument)
-        printer.print_string(" = ")
-        printer.print_ssa_value(operand)
-        printer.print_string(" : ")
-        printer.print_attribute(operand.type)
+            print_bindings(printer, [(next(arguments), operand) for operand in operands])
+        print_results_and_body(printer, self, self.body)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         parser.parse_keyword("layer")
         layer = parser.parse_integer(allow_boolean=False)
         arguments: list[Parser.Argument] = []
-
-        def parse_binding() -> SSAValue:
-            name = parser.parse_argument(expect_type=False).name
-            parser.parse_punctuation("=")
-            operand: UnresolvedOperand = parser.parse_unresolved_operand()
-            parser.parse_punctuation(":")
-            type_ = parser.parse_type()
-            arguments.append(Parser.Argument(name, type_))
-            return parser.resolve_operand(operand, type_)
-
         groups: list[list[SSAValue]] = []
         for group in GROUPS:
             present = parser.parse_optional_keyword(group) is not None
-            groups.append(parser.parse_comma_separated_list(parser.Delimiter.PAREN, parse_binding) if present else [])
-        parser.parse_punctuation("->")
-        result_types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-        attributes = parser.parse_optional_attr_dict_with_keyword()
-        body = parser.parse_region(arguments)
+            groups.append(parse_bindings(parser, arguments) if present else [])
+        result_types, attributes, body = parse_results_and_body(parser, arguments)
         neighbors, targets, edges, structure = groups
         block = cls(layer, neighbors, targets, edges, structure, result_types, body)
         if attributes is not None:

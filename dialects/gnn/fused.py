@@ -20,6 +20,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from gnnc.dialects.gnn.attributes import EdgeSetType, EndAttr
 from gnnc.dialects.gnn.base import GnnOperation
+from gnnc.dialects.gnn.bindings import parse_bindings, parse_results_and_body, print_bindings, print_results_and_body
 from gnnc.dialects.gnn.blocks import YieldOp
 from gnnc.dialects.gnn.neighborhood import AggregateOp, ConvOperation, GatherOp
 
@@ -98,48 +99,21 @@ class FusedConvOp(GnnOperation):
                 raise VerifyException("the body may gather only what comes from outside")
 
     def print(self, printer: Printer) -> None:
-        bindings = list(zip(self.body.block.args, self.inputs, strict=True))
         if self.kernel is not None:
             printer.print_string(" kernel ")
             printer.print_attribute(self.kernel)
-        with printer.in_parens():
-            printer.print_list(bindings, lambda binding: print_binding(printer, *binding))
-        printer.print_string(" -> ")
-        with printer.in_parens():
-            printer.print_list(self.outputs, lambda output: printer.print_attribute(output.type))
-        printer.print_op_attributes(self.attributes, print_keyword=True)
-        printer.print_string(" ")
-        printer.print_region(self.body, print_entry_block_args=False)
+        print_bindings(printer, list(zip(self.body.block.args, self.inputs, strict=True)))
+        print_results_and_body(printer, self, self.body)
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         kernel = parser.parse_optional_keyword("kernel") and parser.parse_attribute()
         arguments: list[Parser.Argument] = []
-
-        def parse_binding() -> SSAValue:
-            name = parser.parse_argument(expect_type=False).name
-            parser.parse_punctuation("=")
-            operand = parser.parse_unresolved_operand()
-            parser.parse_punctuation(":")
-            type_ = parser.parse_type()
-            arguments.append(Parser.Argument(name, type_))
-            return parser.resolve_operand(operand, type_)
-
-        inputs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parse_binding)
-        parser.parse_punctuation("->")
-        result_types = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
-        attributes = parser.parse_optional_attr_dict_with_keyword()
-        fused = cls(inputs, result_types, parser.parse_region(arguments))
+        inputs = parse_bindings(parser, arguments)
+        result_types, attributes, body = parse_results_and_body(parser, arguments)
+        fused = cls(inputs, result_types, body)
         if isinstance(kernel, SymbolRefAttr):
             fused.kernel = kernel
         if attributes is not None:
             fused.attributes |= attributes.data
         return fused
-
-
-def print_binding(printer: Printer, argument: SSAValue, operand: SSAValue) -> None:
-    printer.print_ssa_value(argument)
-    printer.print_string(" = ")
-    printer.print_ssa_value(operand)
-    printer.print_string(" : ")
-    printer.print_attribute(operand.type)

@@ -190,7 +190,7 @@ class _BlockWriter:
         exec(compile(source, f"<conv_block layer {self.op.layer_index}>", "exec"), self.namespace)
         needs_all = any(rows != TARGETS for rows in self.outputs.values())
         demands, run = self.neighbor_demands(), self.namespace["block"]
-        outputs, is_local, keeps_rows = tuple(self.outputs), self.is_local(), "arena.empty(" in source
+        outputs, is_local, keeps_rows = tuple(self.outputs), self.is_local(), self.keeps_rows()
         memory = self.memory()
         return CompiledBlock(self.node_set, outputs, needs_all, is_local, keeps_rows, demands, memory, run, source)
 
@@ -204,6 +204,12 @@ class _BlockWriter:
     def is_local(self) -> bool:
         computed_for_neighbors = any(isinstance(rows, NeighborNodes) for rows in self.row_names)
         return self.device == "cpu" and not computed_for_neighbors and None not in self.outputs.values()
+
+    def keeps_rows(self) -> bool:
+        """Whether anything is computed but by kernels that write results of the block."""
+        results = {value for value, _ in self.results}
+        computed = [o for o in self.operations if self.rows_of(o) and not isinstance(o, LoadWeightOp | ConstantOp)]
+        return not all(isinstance(o, FusedConvOp) and results.issuperset(o.results) for o in computed)
 
     def neighbor_demands(self) -> tuple[NeighborDemand, ...]:
         """Where the rows of inputs are loaded from; structure values need no loading."""
