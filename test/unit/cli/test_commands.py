@@ -19,7 +19,6 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import gnnc
-from gnnc.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[3]
 CLUB = ROOT / "examples" / "club"
@@ -27,21 +26,6 @@ MODEL = f"{CLUB}/model.py:build"
 KARATE = ROOT / "examples" / "data" / "graphs" / "karate.npz"
 
 Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs a command in an empty folder; gives exit code, standard output and standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def run_command(*arguments: object) -> tuple[int, str, str]:
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return int(ended.value.code or 0), captured.out, captured.err
-
-    return run_command
 
 
 @pytest.fixture(scope="session")
