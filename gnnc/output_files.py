@@ -141,7 +141,8 @@ def read_node_list(path: Path, graph: AnyGraph) -> Any:
 
 def read_typed_nodes(path: Path) -> dict[str, Any]:
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # opened here, because numpy would not close what it cannot read
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except (zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(str(error)) from None

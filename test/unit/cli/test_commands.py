@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gc
 import json
 import pickle
 import re
@@ -470,6 +471,7 @@ def test_some_nodes_of_each_type(run: Run, library: gnnc.HeteroGraph) -> None:
     Path("damaged.npz").write_bytes(Path("ids.npz").read_bytes()[:40])
     code, _, err = run("run", "m.gnnc", "-g", "g.npz", "-o", "out.npz", "--nodes", "damaged.npz")
     assert code == 2 and "damaged.npz can't be read" in err
+    gc.collect()  # a file that was left open is an error here, not in some later test
 
 
 def test_one_type_as_csv(run: Run, library: gnnc.HeteroGraph) -> None:
