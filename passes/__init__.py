@@ -23,6 +23,7 @@ PASSES = {
     "gnn-fold-weights": "GnnFoldWeights",
     "gnn-freeze-features": "GnnFreezeFeatures",
     "gnn-fuse-conv": "GnnFuseConv",
+    "gnn-fuse-rows": "GnnFuseRows",
     "gnn-index-convs": "GnnIndexConvs",
     "gnn-narrow-storage": "GnnNarrowStorage",
     "gnn-prune-structure": "GnnPruneStructure",

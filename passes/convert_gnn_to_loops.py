@@ -1,4 +1,4 @@
-"""convert-gnn-to-loops: every fused Conv gets a function in scf, memref, vector and arith that computes it."""
+"""convert-gnn-to-loops: every fused operation gets a function in scf, memref, vector and arith that computes it."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from gnnc.dialects.gnn import FusedConvOp
+from gnnc.dialects.gnn import FusedOperation
 from gnnc.passes.loops.kernel import loop_function
 from gnnc.passes.loops.lanes import NoKernelError
 
 
 @dataclass(frozen=True)
 class ConvertGnnToLoops(ModulePass):
-    """Adds a function in loops for every `gnn.fused_conv` that has a form in them, and names it on the operation. What
-    the operation means stays in its body: the function is how a CPU computes it. Rows are a range of the caller's
-    choice, so that threads share the work; features are tiled into vector registers, and the loop over edges is
-    innermost, with coming rows on their way into the cache.
+    """Adds a function in loops for every `gnn.fused_conv` and `gnn.fused_rows` that has a form in them, and names it on
+    the operation. What the operation means stays in its body: the function is how a CPU computes it. Rows are a range
+    of the caller's choice, so that threads share the work; features are tiled into vector registers, and the loop over
+    edges is innermost, with coming rows on their way into the cache.
     """
 
     name = "convert-gnn-to-loops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        fused = [o for o in op.walk() if isinstance(o, FusedConvOp) and o.kernel is None]
-        for number, conv in enumerate(fused):
+        fused = [o for o in op.walk() if isinstance(o, FusedOperation) and o.kernel is None]
+        for number, found in enumerate(fused):
             try:
-                function = loop_function(conv, f"kernel_{number}")
+                function = loop_function(found, f"kernel_{number}")
             except NoKernelError:
                 continue
             op.body.block.add_op(function)
-            conv.set_kernel(f"kernel_{number}")
+            found.set_kernel(f"kernel_{number}")

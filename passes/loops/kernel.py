@@ -6,26 +6,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, FunctionType, TensorType, UnitAttr, i32, i64
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import i32, i64
+from xdsl.ir import Operation, SSAValue
 
-from gnnc.dialects.gnn import AggregateOp, FusedConvOp, GatherOp
+from gnnc.dialects.gnn import AggregateOp, FusedConvOp, FusedOperation, GatherOp
 from gnnc.dialects.gnn.attributes import domain_of, row_shape
-from gnnc.passes.loops.arguments import KernelInput, Role, kernel_inputs
-from gnnc.passes.loops.builder import LoopBuilder, index, list_type, rows_type
+from gnnc.passes.loops.arguments import KernelInput, Role
+from gnnc.passes.loops.builder import list_type
 from gnnc.passes.loops.edge_loop import Accumulated, EdgeLoop
-from gnnc.passes.loops.expressions import HALF, Expressions, element_of_tensor
+from gnnc.passes.loops.expressions import Expressions
 from gnnc.passes.loops.lanes import Lanes, NoKernelError, operand_lanes, partition, row_size
-from gnnc.passes.loops.softmax import attend, attention_of
+from gnnc.passes.loops.online_softmax import attend
+from gnnc.passes.loops.row_loop import RowLoop, place_of
+from gnnc.passes.loops.row_work import RowWork
+from gnnc.passes.loops.softmax import attention_of
 
-VECTOR_BYTES = 64
 TILE = 8
 """Accumulators that a pass over the edges keeps in registers; twice as many lose (spills)."""
 
 
-def loop_function(op: FusedConvOp, name: str) -> func.FuncOp:
-    """The function in loops that computes the rows of a fused Conv. Raises NoKernelError where there is none yet."""
-    return _Kernel(op).function(name)
+def loop_function(op: FusedOperation, name: str) -> func.FuncOp:
+    """The function in loops that computes the rows of a fused operation. Raises NoKernelError where there is none."""
+    if isinstance(op, FusedConvOp):
+        return ConvLoop(op).function(name)
+    return RowWork(op).function(name)
 
 
 @dataclass(frozen=True)
@@ -36,40 +40,22 @@ class Tile:
     accumulated: tuple[Accumulated, ...]
 
 
-class _Kernel:
-    def __init__(self, op: FusedConvOp):
-        self.op = op
-        self.inputs = kernel_inputs(op)
-        self.attention = attention_of(op)
-        self.element = element_type(op)
-        self.width = VECTOR_BYTES // self.element.size
-        terminator = op.body.block.last_op
-        assert terminator is not None
-        self.results: Sequence[SSAValue] = terminator.operands
+class ConvLoop(RowLoop):
+    """The function of a fused Conv."""
 
-    def function(self, name: str) -> func.FuncOp:
-        values = [*(self.op.body.block.args[i.place] for i in self.inputs), *self.results]
-        arrays = [rows_type(self.stored_element(value)) for value in values]
-        types = [index, index, list_type(i64), list_type(i32), *arrays]
-        block = Block(arg_types=types)
-        self.b = LoopBuilder(block, self.element, self.width)
-        begin, end, self.offsets, self.neighbors, *arrays = block.args
-        self.arrays: dict[KernelInput, SSAValue] = dict(zip(self.inputs, arrays, strict=False))
-        self.outputs = arrays[len(self.inputs) :]
+    op: FusedConvOp
+    lists = (list_type(i64), list_type(i32))
+
+    def __init__(self, op: FusedConvOp):
+        super().__init__(op)
+        self.attention = attention_of(op)
+
+    def prepare(self, lists: Sequence[SSAValue]) -> None:
+        self.offsets, self.neighbors = lists
         self.edge_loop = EdgeLoop(self.b, self.op, self.neighbors, self.leaf, self.arrays)
         self.edge_loop.prepare()
-        self.b.loop(begin, end, self.b.index(1), [], self.row)
-        self.b.insert(func.ReturnOp())
-        function = func.FuncOp(name, FunctionType.from_lists(types, []), Region(block))
-        function.attributes["llvm.emit_c_interface"] = UnitAttr()
-        return function
 
-    def stored_element(self, value: SSAValue) -> Attribute:
-        """The type of the numbers of an input or a result as they lie in memory."""
-        element = element_of_tensor(value)
-        return element if isinstance(element, HALF) else self.element
-
-    def row(self, row: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
+    def row(self, row: SSAValue) -> None:
         first = self.b.load_index(self.offsets, row)
         last = self.b.load_index(self.offsets, self.b.offset(row, 1))
         for tile in self.tiles():
@@ -84,7 +70,6 @@ class _Kernel:
             epilogue = Expressions(self.b, leaf)
             for place, lanes in tile.outputs:
                 self.store(place, lanes, row, epilogue.value(self.results[place], lanes))
-        return []
 
     def accumulate(
         self, row: SSAValue, first: SSAValue, last: SSAValue, wanted: Sequence[Accumulated]
@@ -93,13 +78,6 @@ class _Kernel:
         if self.attention is not None:
             return attend(self.edge_loop, self.attention, row, first, last, wanted)
         return self.edge_loop.run(row, first, last, wanted)
-
-    def store(self, place: int, lanes: Lanes, row: SSAValue, value: SSAValue) -> None:
-        array, column = self.outputs[place], self.b.index(lanes.start)
-        if lanes.is_scalar:
-            self.b.store(value, array, row, column)
-        else:
-            self.b.store_vector(self.b.widened(value), array, row, column, lanes.count)
 
     # Tiles: outputs in pieces of a vector, together as long as their accumulators fit into registers.
 
@@ -170,29 +148,6 @@ class _Kernel:
     def loaded(self, source: KernelInput, place: SSAValue | None, lanes: Lanes) -> SSAValue:
         if place is None:
             raise NoKernelError("an edge value is used outside of the loop over edges")
-        array, column = self.arrays[source], self.b.index(lanes.start)
-        if lanes.is_scalar:
-            return self.b.load(array, place, column)
-        if source.role is Role.NEIGHBOR:
-            self.edge_loop.note_gather(array, lanes)
-        return self.b.load_vector(array, place, column, lanes.count)
-
-
-def place_of(argument: SSAValue) -> int:
-    from xdsl.ir import BlockArgument
-
-    assert isinstance(argument, BlockArgument)
-    return argument.index
-
-
-def element_type(op: FusedConvOp) -> AnyFloat:
-    """The one float type that a fused Conv computes in; what it loads and stores may have fewer bits."""
-    values = [v for o in op.body.block.ops for v in (*o.operands, *o.results)]
-    types = {t.element_type for v in values if isinstance(t := v.type, TensorType) and t.get_shape()}
-    stored = {t for t in types if str(t) == "i1" or isinstance(t, HALF)}
-    if len(types - stored) != 1:
-        raise NoKernelError("values of several number types meet")
-    (element,) = types - stored
-    if not isinstance(element, Float32Type | Float64Type):
-        raise NoKernelError(f"numbers are {element}")
-    return element
+        if source.role is Role.NEIGHBOR and not lanes.is_scalar:
+            self.edge_loop.note_gather(self.arrays[source], lanes)
+        return self.load(source, place, lanes)

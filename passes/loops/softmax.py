@@ -1,25 +1,13 @@
-"""Attention: softmax over the edges of a row and the weighted sum, in one pass, 16 edges at a time.
-
-After Milakov and Gimelshein, Online normalizer calculation for softmax: when a chunk of edges raises the maximum, what
-has been summed so far is scaled down. Scores are computed one by one into a small array, exponentiated as vectors.
-"""
+"""Attention: which operations of a fused Conv are a softmax over the edges of a row and the sum that it weighs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import arith, memref
 from xdsl.ir import SSAValue
 
 from gnnc.dialects.gnn import AggregateOp, BroadcastOp, EdgeSoftmaxOp, FusedConvOp, MulOp, Reduction, ReshapeOp
-from gnnc.passes.loops.builder import LoopBuilder
-from gnnc.passes.loops.edge_loop import Accumulated, EdgeLoop
-from gnnc.passes.loops.exponential import exponential
-from gnnc.passes.loops.expressions import Expressions
-from gnnc.passes.loops.lanes import Lanes, NoKernelError, operand_lanes, row_size
-
-NEGATIVE_INFINITY = float("-inf")
+from gnnc.passes.loops.lanes import Lanes, NoKernelError, operand_lanes
 
 
 @dataclass(frozen=True)
@@ -79,112 +67,3 @@ def depends_on(value: SSAValue, other: SSAValue) -> bool:
             return True
         stack.extend(getattr(item.owner, "operands", ()))
     return False
-
-
-def attend(
-    loop: EdgeLoop, attention: Attention, row: SSAValue, first: SSAValue, last: SSAValue, wanted: Sequence[Accumulated]
-) -> dict[Accumulated, SSAValue]:
-    """The weighted sums of a row, for edges `first` to `last`."""
-    return _OnlineSoftmax(loop, attention, row, last, wanted).run(first)
-
-
-class _OnlineSoftmax:
-    def __init__(
-        self, loop: EdgeLoop, attention: Attention, row: SSAValue, last: SSAValue, wanted: Sequence[Accumulated]
-    ):
-        self.loop = loop
-        self.b: LoopBuilder = loop.b
-        self.attention = attention
-        self.row = row
-        self.last = last
-        self.wanted = wanted
-        self.head_of = [attention.head_of(a.lanes, self.b.width) for a in wanted]
-        self.heads = list(dict.fromkeys(self.head_of))
-        self.scores = self.scratch()
-
-    def scratch(self) -> SSAValue:
-        """A small array: a line of scores for each head, on the stack of the function."""
-        from xdsl.builder import Builder
-        from xdsl.rewriter import InsertPoint
-
-        heads = row_size(self.attention.softmax.scores)
-        op = memref.AllocaOp.get(self.b.element, 64, [heads, self.b.width])
-        assert self.b.top.first_op is not None
-        Builder(InsertPoint.before(self.b.top.first_op)).insert(op)
-        return op.memref
-
-    def run(self, first: SSAValue) -> dict[Accumulated, SSAValue]:
-        b = self.b
-        starts = [b.number(NEGATIVE_INFINITY)] * len(self.heads) + [b.number(0.0)] * len(self.heads)
-        zeros = [b.number(0.0) if a.lanes.is_scalar else b.splat(0.0) for a in self.wanted]
-        carried = b.loop(first, self.last, b.index(b.width), [*starts, *zeros], self.chunk)
-        sums = dict(zip(self.heads, carried[len(self.heads) :], strict=False))
-        eps = b.number(self.attention.softmax.eps.value.data)
-        totals = carried[2 * len(self.heads) :]
-        one_over = {head: b.over(b.number(1.0), self.divisor(total, eps)) for head, total in sums.items()}
-        return {
-            a: b.times(total, one_over[head]) for a, total, head in zip(self.wanted, totals, self.head_of, strict=True)
-        }
-
-    def divisor(self, total: SSAValue, eps: SSAValue) -> SSAValue:
-        """The sum plus eps; 1 for a row without edges, which gets 0."""
-        some = self.b.compare("oeq", total, self.b.number(0.0))
-        return self.b.select(some, self.b.number(1.0), self.b.plus(total, eps))
-
-    def chunk(self, start: SSAValue, carried: list[SSAValue]) -> list[SSAValue]:
-        """16 edges, or those that are left."""
-        b, n = self.b, len(self.heads)
-        maxima, sums, totals = carried[:n], carried[n : 2 * n], carried[2 * n :]
-        left = b.add(arith.SubiOp(self.last, start))
-        count = b.add(arith.MinSIOp(left, b.index(b.width)))
-        self.write_scores(start, count)
-        mask = b.mask(count)
-        scales: dict[Lanes, SSAValue] = {}
-        new_maxima: list[SSAValue] = []
-        new_sums: list[SSAValue] = []
-        for head, maximum, total in zip(self.heads, maxima, sums, strict=True):
-            place = b.index(head.start)
-            scores = b.load_vector(self.scores, place, b.index(0), b.width)
-            scores = b.select(mask, scores, b.number(NEGATIVE_INFINITY))
-            larger = b.maximum(maximum, b.horizontal("maximumf", scores))
-            weights = b.select(mask, exponential(b, b.minus(scores, larger)), b.number(0.0))
-            scale = exponential(b, b.minus(maximum, larger))
-            b.store_vector(weights, self.scores, place, b.index(0), b.width)
-            scales[head] = scale
-            new_maxima.append(larger)
-            new_sums.append(b.plus(b.times(total, scale), b.horizontal("add", weights)))
-        scaled = [b.times(t, scales[head]) for t, head in zip(totals, self.head_of, strict=True)]
-        return [*new_maxima, *new_sums, *self.weighted_sums(start, count, scaled)]
-
-    def write_scores(self, start: SSAValue, count: SSAValue) -> None:
-        b = self.b
-
-        def body(place: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
-            values = self.loop.expressions(self.row, b.index_plus(start, place))
-            for head in self.heads:
-                score = values.value(self.attention.softmax.scores, head)
-                b.store(score, self.scores, b.index(head.start), place)
-            return []
-
-        b.loop(b.index(0), count, b.index(1), [], body)
-
-    def weighted_sums(self, start: SSAValue, count: SSAValue, totals: list[SSAValue]) -> list[SSAValue]:
-        b = self.b
-
-        def body(place: SSAValue, so_far: list[SSAValue]) -> list[SSAValue]:
-            self.loop.gathered = {}
-            edge = b.index_plus(start, place)
-            values = self.loop.expressions(self.row, edge)
-            weights = {head: b.load(self.scores, b.index(head.start), place) for head in self.heads}
-            following = [
-                b.plus(total, b.times(weights[head], self.message(values, a)))
-                for a, head, total in zip(self.wanted, self.head_of, so_far, strict=True)
-            ]
-            self.loop.prefetch(edge)
-            return following
-
-        return b.loop(b.index(0), count, b.index(1), totals, body)
-
-    def message(self, values: Expressions, accumulated: Accumulated) -> SSAValue:
-        (lanes,) = operand_lanes(self.attention.product, 1 - self.attention.weight, accumulated.lanes, self.b.width)
-        return values.value(self.attention.values, lanes)
