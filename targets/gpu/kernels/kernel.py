@@ -125,10 +125,14 @@ def generic(module: ModuleOp) -> str:
 
 
 def text_of(op: FusedOperation) -> str:
-    """The name and body of a fused operation: all that its machine code depends on, which densities are no part of."""
+    """The name and body of a fused operation: all that its machine code depends on. Densities, places among
+    the Convs and the names of values are no part of that."""
     op = op.clone()
     for inner in op.body.block.ops:
-        inner.properties.pop("densities", None)
+        for name in ("densities", "layer", "conv"):
+            inner.properties.pop(name, None)
+    for value in [*op.body.block.args, *(result for inner in op.body.block.ops for result in inner.results)]:
+        value.name_hint = None
     text = StringIO()
     text.write(op.name)
     Printer(text).print_region(op.body)
