@@ -5,27 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import func
+from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, FunctionType, TensorType, UnitAttr, i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from gnnc.dialects.gnn import AggregateOp, FusedConvOp, GatherOp
 from gnnc.dialects.gnn.attributes import domain_of, row_shape
-from gnnc.passes.loops.arguments import KernelInput, Role, kernel_inputs
+from gnnc.passes.loops.arguments import KernelInput, Part, Role, kernel_inputs
 from gnnc.passes.loops.builder import LoopBuilder, index, list_type, rows_type
-from gnnc.passes.loops.edge_loop import Accumulated, EdgeLoop
+from gnnc.passes.loops.edge_loop import Accumulated, Carried, EdgeLoop, carried_sums
 from gnnc.passes.loops.expressions import HALF, Expressions, element_of_tensor
 from gnnc.passes.loops.lanes import Lanes, NoKernelError, operand_lanes, partition, row_size
-from gnnc.passes.loops.softmax import attend, attention_of
+from gnnc.passes.loops.softmax import OnlineSoftmax, attention_of
 
 VECTOR_BYTES = 64
 TILE = 8
 """Accumulators that a pass over the edges keeps in registers; twice as many lose (spills)."""
 
 
-def loop_function(op: FusedConvOp, name: str) -> func.FuncOp:
-    """The function in loops that computes the rows of a fused Conv. Raises NoKernelError where there is none yet."""
-    return _Kernel(op).function(name)
+def loop_function(op: FusedConvOp, name: str, part: Part = Part.WHOLE) -> func.FuncOp:
+    """The function in loops that computes the rows of a fused Conv, or a part of them. Raises NoKernelError where there
+    is none yet."""
+    return _Kernel(op, part).function(name)
+
+
+def first_sums(op: FusedConvOp) -> list[float]:
+    """The sums of a row that no edge has been added to, as Part.ADD_UP goes on from. Raises NoKernelError."""
+    kernel = _Kernel(op, Part.ADD_UP)
+    return [c.start for tile in kernel.tiles() for c in kernel.carried(tile) for _ in range(c.count)]
 
 
 @dataclass(frozen=True)
@@ -37,9 +44,10 @@ class Tile:
 
 
 class _Kernel:
-    def __init__(self, op: FusedConvOp):
+    def __init__(self, op: FusedConvOp, part: Part):
         self.op = op
-        self.inputs = kernel_inputs(op)
+        self.part = part
+        self.inputs = kernel_inputs(op, part)
         self.attention = attention_of(op)
         self.element = element_type(op)
         self.width = VECTOR_BYTES // self.element.size
@@ -48,16 +56,20 @@ class _Kernel:
         self.results: Sequence[SSAValue] = terminator.operands
 
     def function(self, name: str) -> func.FuncOp:
-        values = [*(self.op.body.block.args[i.place] for i in self.inputs), *self.results]
-        arrays = [rows_type(self.stored_element(value)) for value in values]
+        values = [self.op.body.block.args[i.place] for i in self.inputs]
+        sums = [rows_type(self.element)] if self.part is not Part.WHOLE else []
+        results = [] if self.part is Part.ADD_UP else [rows_type(self.stored_element(value)) for value in self.results]
+        arrays = [*(rows_type(self.stored_element(value)) for value in values), *sums, *results]
         types = [index, index, list_type(i64), list_type(i32), *arrays]
         block = Block(arg_types=types)
         self.b = LoopBuilder(block, self.element, self.width)
         begin, end, self.offsets, self.neighbors, *arrays = block.args
         self.arrays: dict[KernelInput, SSAValue] = dict(zip(self.inputs, arrays, strict=False))
-        self.outputs = arrays[len(self.inputs) :]
+        self.sums = arrays[len(self.inputs)]
+        self.outputs = arrays[len(self.inputs) + len(sums) :]
         self.edge_loop = EdgeLoop(self.b, self.op, self.neighbors, self.leaf, self.arrays)
         self.edge_loop.prepare()
+        self.reducing = self.edge_loop if self.attention is None else OnlineSoftmax(self.edge_loop, self.attention)
         self.b.loop(begin, end, self.b.index(1), [], self.row)
         self.b.insert(func.ReturnOp())
         function = func.FuncOp(name, FunctionType.from_lists(types, []), Region(block))
@@ -72,30 +84,57 @@ class _Kernel:
     def row(self, row: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
         first = self.b.load_index(self.offsets, row)
         last = self.b.load_index(self.offsets, self.b.offset(row, 1))
+        if self.part is Part.ADD_UP:
+            some = self.b.add(arith.CmpiOp(first, last, "slt"))
+            self.b.when(some, lambda: self.add_up(row, first, last))
+            return []
+        column = 0
         for tile in self.tiles():
-            accumulators = self.accumulate(row, first, last, tile.accumulated)
-
-            def leaf(
-                value: SSAValue, lanes: Lanes, there: dict[Accumulated, SSAValue] = accumulators
-            ) -> SSAValue | None:
-                found = there.get(Accumulated(value, lanes))
-                return found if found is not None else self.leaf(value, lanes, row, None, None)
-
-            epilogue = Expressions(self.b, leaf)
-            for place, lanes in tile.outputs:
-                self.store(place, lanes, row, epilogue.value(self.results[place], lanes))
+            carried = self.carried(tile)
+            if self.part is Part.FINISH:
+                totals = self.load_sums(row, column, carried)
+            else:
+                start = [self.b.number(c.start) if c.count == 1 else self.b.splat(c.start) for c in carried]
+                totals = self.reducing.add_up(row, first, last, tile.accumulated, start)
+            column += sum(c.count for c in carried)
+            self.store_results(row, tile, self.reducing.finish(first, last, tile.accumulated, totals))
         return []
 
-    def accumulate(
-        self, row: SSAValue, first: SSAValue, last: SSAValue, wanted: Sequence[Accumulated]
-    ) -> dict[Accumulated, SSAValue]:
-        """What the aggregations of a row give, for edges `first` to `last`."""
-        if self.attention is not None:
-            return attend(self.edge_loop, self.attention, row, first, last, wanted)
-        return self.edge_loop.run(row, first, last, wanted)
+    def add_up(self, row: SSAValue, first: SSAValue, last: SSAValue) -> None:
+        """Goes on from the sums of a row, for edges `first` to `last`."""
+        column = 0
+        for tile in self.tiles():
+            carried = self.carried(tile)
+            start = self.load_sums(row, column, carried)
+            for c, total in zip(carried, self.reducing.add_up(row, first, last, tile.accumulated, start), strict=True):
+                self.store(self.sums, Lanes(column, c.count), row, total)
+                column += c.count
 
-    def store(self, place: int, lanes: Lanes, row: SSAValue, value: SSAValue) -> None:
-        array, column = self.outputs[place], self.b.index(lanes.start)
+    def carried(self, tile: Tile) -> list[Carried]:
+        if self.attention is None:
+            return carried_sums(tile.accumulated)
+        return self.attention.carried(tile.accumulated, self.width)
+
+    def load_sums(self, row: SSAValue, column: int, carried: Sequence[Carried]) -> list[SSAValue]:
+        loaded: list[SSAValue] = []
+        for c in carried:
+            at = self.b.index(column)
+            one = c.count == 1
+            loaded.append(self.b.load(self.sums, row, at) if one else self.b.load_vector(self.sums, row, at, c.count))
+            column += c.count
+        return loaded
+
+    def store_results(self, row: SSAValue, tile: Tile, accumulators: dict[Accumulated, SSAValue]) -> None:
+        def leaf(value: SSAValue, lanes: Lanes) -> SSAValue | None:
+            found = accumulators.get(Accumulated(value, lanes))
+            return found if found is not None else self.leaf(value, lanes, row, None, None)
+
+        epilogue = Expressions(self.b, leaf)
+        for place, lanes in tile.outputs:
+            self.store(self.outputs[place], lanes, row, epilogue.value(self.results[place], lanes))
+
+    def store(self, array: SSAValue, lanes: Lanes, row: SSAValue, value: SSAValue) -> None:
+        column = self.b.index(lanes.start)
         if lanes.is_scalar:
             self.b.store(value, array, row, column)
         else:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from xdsl.dialects import arith, memref
 from xdsl.ir import SSAValue
 
 from gnnc.dialects.gnn import AggregateOp, BroadcastOp, EdgeSoftmaxOp, FusedConvOp, MulOp, Reduction, ReshapeOp
 from gnnc.passes.loops.builder import LoopBuilder
-from gnnc.passes.loops.edge_loop import Accumulated, EdgeLoop
+from gnnc.passes.loops.edge_loop import Accumulated, Carried, EdgeLoop
 from gnnc.passes.loops.exponential import exponential
 from gnnc.passes.loops.expressions import Expressions
 from gnnc.passes.loops.lanes import Lanes, NoKernelError, operand_lanes, row_size
@@ -33,6 +34,16 @@ class Attention:
     @property
     def values(self) -> SSAValue:
         return self.product.operands[1 - self.weight]
+
+    def heads(self, wanted: Sequence[Accumulated], vector: int) -> list[Lanes]:
+        """The scores that weigh some lanes of the sum, once each."""
+        return list(dict.fromkeys(self.head_of(a.lanes, vector) for a in wanted))
+
+    def carried(self, wanted: Sequence[Accumulated], vector: int) -> list[Carried]:
+        """What a loop over edges carries: the largest score of each head, the sums of exponentials, the sums."""
+        heads = len(self.heads(wanted, vector))
+        zeros = [Carried(a.lanes.count, 0.0) for a in wanted]
+        return [Carried(1, NEGATIVE_INFINITY)] * heads + [Carried(1, 0.0)] * heads + zeros
 
     def head_of(self, lanes: Lanes, vector: int) -> Lanes:
         """Which score weighs some lanes of a message."""
@@ -81,28 +92,42 @@ def depends_on(value: SSAValue, other: SSAValue) -> bool:
     return False
 
 
-def attend(
-    loop: EdgeLoop, attention: Attention, row: SSAValue, first: SSAValue, last: SSAValue, wanted: Sequence[Accumulated]
-) -> dict[Accumulated, SSAValue]:
-    """The weighted sums of a row, for edges `first` to `last`."""
-    return _OnlineSoftmax(loop, attention, row, last, wanted).run(first)
+class OnlineSoftmax:
+    """The weighted sums of rows, as a loop over edges like EdgeLoop."""
 
-
-class _OnlineSoftmax:
-    def __init__(
-        self, loop: EdgeLoop, attention: Attention, row: SSAValue, last: SSAValue, wanted: Sequence[Accumulated]
-    ):
+    def __init__(self, loop: EdgeLoop, attention: Attention):
         self.loop = loop
         self.b: LoopBuilder = loop.b
         self.attention = attention
-        self.row = row
-        self.last = last
-        self.wanted = wanted
-        self.head_of = [attention.head_of(a.lanes, self.b.width) for a in wanted]
-        self.heads = list(dict.fromkeys(self.head_of))
-        self.scores = self.scratch()
 
-    def scratch(self) -> SSAValue:
+    def add_up(
+        self, row: SSAValue, first: SSAValue, last: SSAValue, wanted: Sequence[Accumulated], carried: Sequence[SSAValue]
+    ) -> list[SSAValue]:
+        def body(start: SSAValue, so_far: list[SSAValue]) -> list[SSAValue]:
+            return Chunk(self, row, wanted).add(start, last, so_far)
+
+        return self.b.loop(first, last, self.b.index(self.b.width), carried, body)
+
+    def finish(
+        self, first: SSAValue, last: SSAValue, wanted: Sequence[Accumulated], carried: Sequence[SSAValue]
+    ) -> dict[Accumulated, SSAValue]:
+        b, heads = self.b, self.attention.heads(wanted, self.b.width)
+        sums = dict(zip(heads, carried[len(heads) :], strict=False))
+        eps = b.number(self.attention.softmax.eps.value.data)
+        one_over = {head: b.over(b.number(1.0), self.divisor(total, eps)) for head, total in sums.items()}
+        totals = carried[2 * len(heads) :]
+        return {
+            a: b.times(total, one_over[self.attention.head_of(a.lanes, b.width)])
+            for a, total in zip(wanted, totals, strict=True)
+        }
+
+    def divisor(self, total: SSAValue, eps: SSAValue) -> SSAValue:
+        """The sum plus eps; 1 for a row without edges, which gets 0."""
+        some = self.b.compare("oeq", total, self.b.number(0.0))
+        return self.b.select(some, self.b.number(1.0), self.b.plus(total, eps))
+
+    @cached_property
+    def scores(self) -> SSAValue:
         """A small array: a line of scores for each head, on the stack of the function."""
         from xdsl.builder import Builder
         from xdsl.rewriter import InsertPoint
@@ -113,29 +138,24 @@ class _OnlineSoftmax:
         Builder(InsertPoint.before(self.b.top.first_op)).insert(op)
         return op.memref
 
-    def run(self, first: SSAValue) -> dict[Accumulated, SSAValue]:
-        b = self.b
-        starts = [b.number(NEGATIVE_INFINITY)] * len(self.heads) + [b.number(0.0)] * len(self.heads)
-        zeros = [b.number(0.0) if a.lanes.is_scalar else b.splat(0.0) for a in self.wanted]
-        carried = b.loop(first, self.last, b.index(b.width), [*starts, *zeros], self.chunk)
-        sums = dict(zip(self.heads, carried[len(self.heads) :], strict=False))
-        eps = b.number(self.attention.softmax.eps.value.data)
-        totals = carried[2 * len(self.heads) :]
-        one_over = {head: b.over(b.number(1.0), self.divisor(total, eps)) for head, total in sums.items()}
-        return {
-            a: b.times(total, one_over[head]) for a, total, head in zip(self.wanted, totals, self.head_of, strict=True)
-        }
 
-    def divisor(self, total: SSAValue, eps: SSAValue) -> SSAValue:
-        """The sum plus eps; 1 for a row without edges, which gets 0."""
-        some = self.b.compare("oeq", total, self.b.number(0.0))
-        return self.b.select(some, self.b.number(1.0), self.b.plus(total, eps))
+class Chunk:
+    """16 edges of a row, or those that are left."""
 
-    def chunk(self, start: SSAValue, carried: list[SSAValue]) -> list[SSAValue]:
-        """16 edges, or those that are left."""
+    def __init__(self, softmax: OnlineSoftmax, row: SSAValue, wanted: Sequence[Accumulated]):
+        self.loop = softmax.loop
+        self.b = softmax.b
+        self.attention = softmax.attention
+        self.scores = softmax.scores
+        self.row = row
+        self.wanted = wanted
+        self.head_of = [softmax.attention.head_of(a.lanes, self.b.width) for a in wanted]
+        self.heads = softmax.attention.heads(wanted, self.b.width)
+
+    def add(self, start: SSAValue, last: SSAValue, carried: list[SSAValue]) -> list[SSAValue]:
         b, n = self.b, len(self.heads)
         maxima, sums, totals = carried[:n], carried[n : 2 * n], carried[2 * n :]
-        left = b.add(arith.SubiOp(self.last, start))
+        left = b.add(arith.SubiOp(last, start))
         count = b.add(arith.MinSIOp(left, b.index(b.width)))
         self.write_scores(start, count)
         mask = b.mask(count)

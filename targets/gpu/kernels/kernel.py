@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
 from gnnc.dialects.gnn import FusedConvOp
-from gnnc.passes.loops.arguments import KernelInput, kernel_inputs
+from gnnc.passes.loops.arguments import KernelInput, Part, kernel_inputs
 from gnnc.targets.gpu.csr import Csr
 from gnnc.targets.gpu.kernels import cache as disk
 from gnnc.targets.gpu.kernels import compiler
@@ -23,17 +23,18 @@ from gnnc.targets.gpu.kernels.threads import run_ranges
 
 
 class Kernel:
-    """The machine code of a fused Conv, for CPU tensors."""
+    """The machine code of a fused Conv or of a part of it, for CPU tensors."""
 
-    def __init__(self, op: FusedConvOp):
+    def __init__(self, op: FusedConvOp, part: Part = Part.WHOLE):
         """Raises NoKernelError if the Conv has no form in loops."""
-        self.inputs: Sequence[KernelInput] = kernel_inputs(op)
-        self.entry, self.engine = machine_code(op)
+        self.inputs: Sequence[KernelInput] = kernel_inputs(op, part)
+        self.entry, self.engine = machine_code(op, part)
 
     def __call__(
         self, csr: Csr, arrays: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor], threads: int
     ) -> Sequence[torch.Tensor]:
-        """Writes the rows of the results into `outputs`, and gives those."""
+        """Writes the rows of the results into `outputs`, and gives those. Sums that a part goes on from are the only
+        output of Part.ADD_UP, and the last of the arrays of Part.FINISH."""
         lists = [list_descriptor(csr.offsets), list_descriptor(csr.neighbors)]
         rows = [rows_descriptor(array) for array in (*arrays, *outputs)]
         pointers = [ctypes.byref(d) for d, _ in (*lists, *rows)]
@@ -66,13 +67,13 @@ def rows_descriptor(array: torch.Tensor) -> tuple[Any, torch.Tensor]:
     return (ctypes.c_int64 * 7)(address, address, 0, array.shape[0], size, array.stride(0), 1), array
 
 
-def machine_code(op: FusedConvOp) -> tuple[Any, Any]:
-    """The function of a fused Conv, and the engine that holds it where it can't be kept on disk."""
+def machine_code(op: FusedConvOp, part: Part) -> tuple[Any, Any]:
+    """The function of a part of a fused Conv, and the engine that holds it where it can't be kept on disk."""
     folder = disk.folder()
-    library = None if folder is None else folder / f"{disk.key_of(text_of(op), made_by())}.so"
+    library = None if folder is None else folder / f"{disk.key_of(text_of(op), part.value, made_by())}.so"
     if library is not None and library.is_file():
         return compiler.entry_of(library), None
-    engine, code = compiler.object_code(generic(loops_of(op)))
+    engine, code = compiler.object_code(generic(loops_of(op, part)))
     shared = None if library is None else compiler.linked(code)
     if library is None or shared is None:
         return compiler.entry_in(engine), engine
@@ -80,11 +81,11 @@ def machine_code(op: FusedConvOp) -> tuple[Any, Any]:
     return compiler.entry_of(library), None
 
 
-def loops_of(op: FusedConvOp) -> ModuleOp:
-    """A module with the function in loops of a fused Conv."""
+def loops_of(op: FusedConvOp, part: Part = Part.WHOLE) -> ModuleOp:
+    """A module with the function in loops of a fused Conv or of a part of it."""
     from gnnc.passes.loops.kernel import loop_function
 
-    return ModuleOp([loop_function(op, "kernel")])
+    return ModuleOp([loop_function(op, "kernel", part)])
 
 
 def generic(module: ModuleOp) -> str:
