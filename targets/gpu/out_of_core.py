@@ -1,15 +1,13 @@
 """Runs a module with what is as large as the graph in files: any graph in a fixed amount of memory, resumable.
 
-Each function of a block runs in one of two ways. If the arrays that its batches read for neighbors fit into the budget,
-they are read from front to back and kept while it runs. Otherwise every batch gathers the distinct rows that it needs,
-ascending, and batches are as large as fit.
+`stored_ways` says how each function of a block comes by the rows that it reads for neighbors.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,7 +37,9 @@ from gnnc.targets.gpu.store.folder import StoreFolder, sync_folder
 from gnnc.targets.gpu.store.journal import Journal
 from gnnc.targets.gpu.store.writer import Writer
 from gnnc.targets.gpu.stored_results import StoredResults, file_shape, stored_value
+from gnnc.targets.gpu.stored_ways import Chooser, ChosenWay
 from gnnc.targets.gpu.streamed_structure import reason_against, streamed_structure
+from gnnc.targets.gpu.tiled_convs import TiledSums
 from gnnc.targets.torch_functions import dtype_of
 
 WRITE_SHARE = 8
@@ -244,35 +244,33 @@ class _Work:
         """Runs all batches of one function that have not been done before."""
         start = time.perf_counter()
         left = self.given.memory - self.held - self.given.memory // WRITE_SHARE
-        neighbors = self.read_for_neighbors(op, compiled)
-        resident = sum(operands[place].nbytes for place in neighbors)
-        way = "indexed in memory"
-        if neighbors and resident + 2 * self.batch_bytes(compiled, nodes) <= left * PLANNED_SHARE:
-            operands = [loaded(o) if place in neighbors else o for place, o in enumerate(operands)]
-            left -= resident
-        elif neighbors:
-            way, resident = "gathered", 0
-            functions = self.executor.compile(op, "cpu", gathers=True)
-            compiled = next(c for c in functions if c.node_set == compiled.node_set)
-        plan = self.plan(op, compiled, operands, nodes, left, way, resident)
+        chooser = Chooser(self.executor, left, self.given.threads)
+        chosen = chooser.way(op, compiled, operands, self.read_for_neighbors(op, compiled), nodes)
+        plan = self.plan(op, chosen, left - chosen.kept)
         self.report.blocks.append(plan.report)
+        batches = batches_left(plan.batches, ranges)
+        sums = self.tiled_sums(chosen) if batches else None
         read = time.perf_counter()
-        batches = list(batches_left(plan.batches, ranges))
-        work = BlockRun(op, compiled, operands, results, self.executor.weights, plan)
+        work = BlockRun(op, chosen.compiled, chosen.operands, results, self.executor.weights, plan)
         step = partial(advance, 1 / len(self.executor.compile(op, "cpu")) / max(1, len(batches)))
-        self.executor.workers.run(work, batches, self.given.threads, share=compiled.is_local, done=step)
+        for part in chosen.ranges:
+            inside = batches if sums is None else with_sums(batches, part, sums)
+            self.executor.workers.run(work, inside, self.given.threads, share=chosen.compiled.is_local, done=step)
         plan.report.seconds = {"read and plan": read - start, "compute": time.perf_counter() - read}
 
-    def plan(
-        self,
-        op: ConvBlockOp,
-        compiled: CompiledBlock,
-        operands: Sequence[Any],
-        nodes: NodeSet,
-        left: int,
-        way: str,
-        resident: int,
-    ) -> BlockPlan:
+    def tiled_sums(self, chosen: ChosenWay) -> TiledSums | None:
+        """What adds up tiles, with edges in order for that."""
+        if chosen.tiling is None:
+            return None
+        start = time.perf_counter()
+        targets = sum(len(part) for part in chosen.ranges)
+        sums = TiledSums(chosen.convs, chosen.tiling, targets, self.given.memory // 2, self.given.threads)
+        self.report.preparation += time.perf_counter() - start
+        return sums
+
+    def plan(self, op: ConvBlockOp, chosen: ChosenWay, left: int) -> BlockPlan:
+        """Batches that fit into what is left."""
+        compiled, nodes = chosen.compiled, chosen.ranges[0]
         least = least_bytes(compiled, nodes) + compiled.memory.outputs
         if least > left:
             raise ResourceError(
@@ -284,14 +282,14 @@ class _Work:
         share = share // self.given.threads if compiled.is_local else share
         limit = CACHE_ROWS if compiled.is_local else max(1, len(nodes))
         size = max(1, min(self.given.batch_size or limit, limit))
-        batches = plan_block(op, compiled, operands, nodes, share, size, with_outputs=True)
-        report = BlockReport(op.layer_index or 0, compiled.node_set, way, resident + self.held, share, batches)
+        batches = [
+            batch
+            for part in chosen.ranges
+            for batch in plan_block(op, compiled, chosen.operands, part, share, size, with_outputs=True)
+        ]
+        kept = chosen.kept + self.held
+        report = BlockReport(op.layer_index or 0, compiled.node_set, chosen.way.value, kept, share, batches)
         return BlockPlan(batches, max(1, share // bytes_per_edge(op)), report)
-
-    def batch_bytes(self, compiled: CompiledBlock, nodes: NodeSet) -> int:
-        """What batches of the usual size take, one a thread."""
-        rows = min(CACHE_ROWS, max(1, len(nodes)))
-        return self.given.threads * rows * (least_bytes(compiled, nodes) + compiled.memory.outputs)
 
     def read_for_neighbors(self, op: ConvBlockOp, compiled: CompiledBlock) -> set[int]:
         """The operands on disk whose rows batches read for neighbors."""
@@ -369,9 +367,15 @@ class _Work:
         self.folder.check_room(most)
 
 
-def loaded(array: torch.Tensor) -> torch.Tensor:
-    """A mapped array in memory, read from front to back."""
-    return array.clone(memory_format=torch.contiguous_format)
+def with_sums(batches: Sequence[Batch], part: NodeSet, sums: TiledSums) -> list[Batch]:
+    """The batches of a range of targets, with what has to be added up for them."""
+    assert isinstance(part, range)
+    inside = [batch for batch in batches if part.start <= batch.first < part.stop]
+    added = sums.add_up(part.start, part.stop) if inside else ()
+    return [
+        replace(batch, sums=tuple(array[batch.first - part.start :][: batch.rows] for array in added))
+        for batch in inside
+    ]
 
 
 def batches_left(planned: Sequence[PlannedBatch], done: Sequence[tuple[int, int]]) -> list[Batch]:

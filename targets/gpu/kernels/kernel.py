@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, cached_property
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from gnnc.targets.gpu.kernels import cache as disk
 from gnnc.targets.gpu.kernels import compiler
 from gnnc.targets.gpu.kernels.machine import cpu
 from gnnc.targets.gpu.kernels.threads import run_ranges
+from gnnc.targets.torch_functions import dtype_of
 
 
 class Kernel:
@@ -27,14 +28,14 @@ class Kernel:
 
     def __init__(self, op: FusedConvOp, part: Part = Part.WHOLE):
         """Raises NoKernelError if the Conv has no form in loops."""
+        self.op = op
         self.inputs: Sequence[KernelInput] = kernel_inputs(op, part)
         self.entry, self.engine = machine_code(op, part)
 
     def __call__(
         self, csr: Csr, arrays: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor], threads: int
     ) -> Sequence[torch.Tensor]:
-        """Writes the rows of the results into `outputs`, and gives those. Sums that a part goes on from are the only
-        output of Part.ADD_UP, and the last of the arrays of Part.FINISH."""
+        """Writes the rows of the results into `outputs`, and gives those."""
         lists = [list_descriptor(csr.offsets), list_descriptor(csr.neighbors)]
         rows = [rows_descriptor(array) for array in (*arrays, *outputs)]
         pointers = [ctypes.byref(d) for d, _ in (*lists, *rows)]
@@ -45,6 +46,25 @@ class Kernel:
 
         run_ranges(work, csr.ranges if threads > 1 else [(0, csr.rows)], threads)
         return outputs
+
+    # The same Conv in parts, for neighbors that aren't in memory at one time.
+
+    @cached_property
+    def adding(self) -> Kernel:
+        """Goes on from sums in memory: they are its only output."""
+        return Kernel(self.op, Part.ADD_UP)
+
+    @cached_property
+    def finishing(self) -> Kernel:
+        """Computes the results from sums, which are the last of its arrays."""
+        return Kernel(self.op, Part.FINISH)
+
+    @cached_property
+    def first_sums(self) -> torch.Tensor:
+        """The sums of a row before the first edge."""
+        from gnnc.passes.loops.kernel import first_sums
+
+        return torch.tensor(first_sums(self.op), dtype=dtype_of(self.op.outputs[0].type))
 
 
 def list_descriptor(array: torch.Tensor) -> tuple[Any, torch.Tensor]:
