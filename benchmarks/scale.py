@@ -86,7 +86,9 @@ def run_case(folder: Path, model: str, memory: str, threads: int, store: Path) -
     torch.set_num_threads(threads)
     graph = gnnc.Graph.load(folder)
     features, classes = int(np.asarray(graph.x).shape[1]), PRESETS["products"].classes
-    tiny = gnnc.Graph(x=np.zeros((9, features), np.float32), edge_index=np.zeros((2, 9), np.int64))
+    # where layers are cut depends on how many neighbors a node has
+    degree = graph.num_edges // graph.num_nodes
+    tiny = gnnc.Graph(x=np.zeros((9, features), np.float32), edge_index=np.zeros((2, 9 * degree), np.int64))
     program = gnnc.compile(MODELS[model](features, classes), tiny)
     program.run(graph=tiny)
     with MemoryMeter("cpu") as meter:

@@ -19,6 +19,7 @@ from xdsl.ir import SSAValue
 from gnnc.dialects.gnn import ConvBlockOp, EdgeSetType, End
 from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.passes.loops.arguments import PADDING
+from gnnc.targets.gpu.arena import trim
 from gnnc.targets.gpu.batch import Batch
 from gnnc.targets.gpu.batch_plan import NodeSet, PlannedBatch
 from gnnc.targets.gpu.batch_run import BlockRun
@@ -154,6 +155,7 @@ class _Work:
         else:
             result = self.structure_in_memory(reason)
         self.report.preparation = time.perf_counter() - start
+        trim()
         return result
 
     def structure_in_memory(self, reason: str) -> tuple[Any, ...]:
@@ -243,6 +245,7 @@ class _Work:
     ) -> None:
         """Runs all batches of one function that have not been done before."""
         start = time.perf_counter()
+        trim()
         left = self.given.memory - self.held - self.given.memory // WRITE_SHARE
         chooser = Chooser(self.executor, left, self.given.threads)
         chosen = chooser.way(op, compiled, operands, self.read_for_neighbors(op, compiled), nodes)
@@ -250,12 +253,14 @@ class _Work:
         self.report.blocks.append(plan.report)
         batches = batches_left(plan.batches, ranges)
         sums = self.tiled_sums(chosen) if batches else None
+        trim()
         read = time.perf_counter()
         work = BlockRun(op, chosen.compiled, chosen.operands, results, self.executor.weights, plan)
         step = partial(advance, 1 / len(self.executor.compile(op, "cpu")) / max(1, len(batches)))
         for part in chosen.ranges:
             inside = batches if sums is None else with_sums(batches, part, sums)
             self.executor.workers.run(work, inside, self.given.threads, share=chosen.compiled.is_local, done=step)
+        self.executor.workers.forget()
         plan.report.seconds = {"read and plan": read - start, "compute": time.perf_counter() - read}
 
     def tiled_sums(self, chosen: ChosenWay) -> TiledSums | None:
