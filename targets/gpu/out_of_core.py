@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,13 @@ from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.passes.loops.arguments import PADDING
 from gnnc.targets.gpu.arena import trim
 from gnnc.targets.gpu.batch import Batch
-from gnnc.targets.gpu.batch_plan import NodeSet, PlannedBatch
+from gnnc.targets.gpu.batch_plan import NodeSet
 from gnnc.targets.gpu.batch_run import BlockRun
 from gnnc.targets.gpu.block_compiler import CompiledBlock
-from gnnc.targets.gpu.budget import PLANNED_SHARE, BlockPlan, least_bytes, plan_block, structure_bytes
+from gnnc.targets.gpu.budget import PLANNED_SHARE, BlockPlan, least_bytes, structure_bytes
 from gnnc.targets.gpu.errors import ResourceError, size_text
 from gnnc.targets.gpu.executor import CACHE_ROWS, BatchedExecutor
+from gnnc.targets.gpu.finished_work import FinishedWork, KnownPlan, Settings, batches_left
 from gnnc.targets.gpu.hub_rows import bytes_per_edge
 from gnnc.targets.gpu.memory_meter import MemoryMeter
 from gnnc.targets.gpu.progress import progress
@@ -85,26 +86,6 @@ class OutOfCoreExecutor:
         return results, work.report
 
 
-@dataclass
-class _Done:
-    """What the journal says of an earlier attempt: blocks that are complete, and ranges of targets by block and set."""
-
-    blocks: set[int] = field(default_factory=set[int])
-    ranges: dict[tuple[int, str], list[tuple[int, int]]] = field(
-        default_factory=dict[tuple[int, str], list[tuple[int, int]]]
-    )
-
-    @staticmethod
-    def of(records: Sequence[Mapping[str, Any]]) -> _Done:
-        done = _Done()
-        for record in records:
-            if "from" in record:
-                done.ranges.setdefault((record["block"], record["set"]), []).append((record["from"], record["to"]))
-            else:
-                done.blocks.add(record["block"])
-        return done
-
-
 class _Work:
     def __init__(self, executor: BatchedExecutor, folder: StoreFolder, run: StoredRun):
         self.executor = executor
@@ -112,6 +93,7 @@ class _Work:
         self.given = run
         self.started = time.perf_counter()
         self.report = RunReport(run.memory)
+        self.settings = Settings(run.memory, run.threads, run.batch_size)
         self.path = folder.run(run.run_key)
         self.functions = executor.functions
         self.last_use = executor.last_uses
@@ -127,7 +109,7 @@ class _Work:
         journal = Journal(self.path / "journal")
         results: list[torch.Tensor] = []
         try:
-            done = _Done.of(journal.records)
+            done = FinishedWork.of(journal.records, self.settings)
             with progress(self.executor.operations) as advance:
                 for place, op in enumerate(self.executor.operations):
                     if isinstance(op, ConvBlockOp):
@@ -200,7 +182,7 @@ class _Work:
         values: dict[SSAValue, Any],
         targets: Mapping[tuple[ConvBlockOp, str], NodeSet],
         journal: Journal,
-        done: _Done,
+        done: FinishedWork,
         advance: Any,
     ) -> None:
         files = [self.file_of(place, j, output) for j, output in enumerate(op.outputs)]
@@ -220,7 +202,12 @@ class _Work:
                 nodes = targets.get((op, compiled.node_set), range(self.given.counts[compiled.node_set]))
                 results.key = {"block": place, "set": compiled.node_set}
                 ranges = [] if any(file is None for file in files) else done.ranges.get((place, compiled.node_set), [])
-                self.function(op, compiled, operands, nodes, results, ranges, advance)
+                known = done.plans.get((place, compiled.node_set))
+                chosen, plan = self.plan(op, compiled, operands, nodes, known)
+                if known is None:
+                    record = KnownPlan.of(chosen.way, chosen.tiling, plan.batches).record(self.settings)
+                    journal.append({**results.key, "plan": record})
+                self.function(op, chosen, plan, results, ranges, advance)
                 writer.flush()
             outputs = results.finished()
         finally:
@@ -233,35 +220,64 @@ class _Work:
         self.on_disk |= {value for value, file in zip(op.outputs, files, strict=True) if file is not None}
         values.update(zip(op.outputs, outputs, strict=True))
 
-    def function(
+    def plan(
         self,
         op: ConvBlockOp,
         compiled: CompiledBlock,
         operands: list[Any],
         nodes: NodeSet,
+        known: KnownPlan | None,
+    ) -> tuple[ChosenWay, BlockPlan]:
+        """How one function of a block runs: as it is `known` from an earlier attempt, or as is cheapest."""
+        start = time.perf_counter()
+        trim()
+        left = self.given.memory - self.held - self.given.memory // WRITE_SHARE
+        chooser = Chooser(self.executor, left, self.given.threads)
+        chosen = chooser.way(op, compiled, operands, self.read_for_neighbors(op, compiled), nodes, known)
+        compiled, left = chosen.compiled, left - chosen.kept
+        self.check_memory(op, chosen, left)
+        share = int(left * PLANNED_SHARE)
+        share = share // self.given.threads if compiled.is_local else share
+        limit = CACHE_ROWS if compiled.is_local else max(1, len(nodes))
+        size = max(1, min(self.given.batch_size or limit, limit))
+        batches = known.planned(nodes) if known is not None else chosen.batches(op, share, size)
+        kept = chosen.kept + self.held
+        report = BlockReport(op.layer_index or 0, compiled.node_set, chosen.way.value, kept, share, batches)
+        report.seconds = {"read and plan": time.perf_counter() - start}
+        self.report.blocks.append(report)
+        return chosen, BlockPlan(batches, max(1, share // bytes_per_edge(op)), report)
+
+    def check_memory(self, op: ConvBlockOp, chosen: ChosenWay, left: int) -> None:
+        """Is there memory for a batch of one node? Raises ResourceError."""
+        least = least_bytes(chosen.compiled, chosen.ranges[0]) + chosen.compiled.memory.outputs
+        if least > left:
+            raise ResourceError(
+                f"memory of {size_text(self.given.memory)} does not suffice: a batch of one node in layer "
+                f"{op.layer_index} takes {size_text(least)}, {size_text(max(0, left))} are left for it; give at least "
+                f"{size_text(self.given.memory - left + least)}"
+            )
+
+    def function(
+        self,
+        op: ConvBlockOp,
+        chosen: ChosenWay,
+        plan: BlockPlan,
         results: StoredResults,
         ranges: list[tuple[int, int]],
         advance: Any,
     ) -> None:
         """Runs all batches of one function that have not been done before."""
-        start = time.perf_counter()
-        trim()
-        left = self.given.memory - self.held - self.given.memory // WRITE_SHARE
-        chooser = Chooser(self.executor, left, self.given.threads)
-        chosen = chooser.way(op, compiled, operands, self.read_for_neighbors(op, compiled), nodes)
-        plan = self.plan(op, chosen, left - chosen.kept)
-        self.report.blocks.append(plan.report)
         batches = batches_left(plan.batches, ranges)
         sums = self.tiled_sums(chosen) if batches else None
         trim()
-        read = time.perf_counter()
+        start = time.perf_counter()
         work = BlockRun(op, chosen.compiled, chosen.operands, results, self.executor.weights, plan)
         step = partial(advance, 1 / len(self.executor.compile(op, "cpu")) / max(1, len(batches)))
         for part in chosen.ranges:
             inside = batches if sums is None else with_sums(batches, part, sums)
             self.executor.workers.run(work, inside, self.given.threads, share=chosen.compiled.is_local, done=step)
         self.executor.workers.forget()
-        plan.report.seconds = {"read and plan": read - start, "compute": time.perf_counter() - read}
+        plan.report.seconds["compute"] = time.perf_counter() - start
 
     def tiled_sums(self, chosen: ChosenWay) -> TiledSums | None:
         """What adds up tiles, with edges in order for that."""
@@ -272,29 +288,6 @@ class _Work:
         sums = TiledSums(chosen.convs, chosen.tiling, targets, self.given.memory // 2, self.given.threads)
         self.report.preparation += time.perf_counter() - start
         return sums
-
-    def plan(self, op: ConvBlockOp, chosen: ChosenWay, left: int) -> BlockPlan:
-        """Batches that fit into what is left."""
-        compiled, nodes = chosen.compiled, chosen.ranges[0]
-        least = least_bytes(compiled, nodes) + compiled.memory.outputs
-        if least > left:
-            raise ResourceError(
-                f"memory of {size_text(self.given.memory)} does not suffice: a batch of one node in layer "
-                f"{op.layer_index} takes {size_text(least)}, {size_text(max(0, left))} are left for it; give at least "
-                f"{size_text(self.given.memory - left + least)}"
-            )
-        share = int(left * PLANNED_SHARE)
-        share = share // self.given.threads if compiled.is_local else share
-        limit = CACHE_ROWS if compiled.is_local else max(1, len(nodes))
-        size = max(1, min(self.given.batch_size or limit, limit))
-        batches = [
-            batch
-            for part in chosen.ranges
-            for batch in plan_block(op, compiled, chosen.operands, part, share, size, with_outputs=True)
-        ]
-        kept = chosen.kept + self.held
-        report = BlockReport(op.layer_index or 0, compiled.node_set, chosen.way.value, kept, share, batches)
-        return BlockPlan(batches, max(1, share // bytes_per_edge(op)), report)
 
     def read_for_neighbors(self, op: ConvBlockOp, compiled: CompiledBlock) -> set[int]:
         """The operands on disk whose rows batches read for neighbors."""
@@ -381,29 +374,3 @@ def with_sums(batches: Sequence[Batch], part: NodeSet, sums: TiledSums) -> list[
         replace(batch, sums=tuple(array[batch.first - part.start :][: batch.rows] for array in added))
         for batch in inside
     ]
-
-
-def batches_left(planned: Sequence[PlannedBatch], done: Sequence[tuple[int, int]]) -> list[Batch]:
-    """The batches without the targets that have been done. A run that is resumed with the budget that it had before
-    finds its batches as they were, whole."""
-    left: list[Batch] = []
-    first = 0
-    gone = sorted(done)
-    for batch in planned:
-        stop = first + len(batch.nodes)
-        for begin, end in remaining(first, stop, gone):
-            left.append(Batch(batch.nodes[begin - first : end - first], "cpu", is_hub=batch.is_hub, first=begin))
-        first = stop
-    return left
-
-
-def remaining(first: int, stop: int, done: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """What is left of a range."""
-    parts: list[tuple[int, int]] = []
-    for begin, end in done:
-        if end <= first or begin >= stop:
-            continue
-        if begin > first:
-            parts.append((first, begin))
-        first = max(first, end)
-    return [*parts, (first, stop)] if first < stop else parts

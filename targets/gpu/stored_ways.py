@@ -14,15 +14,18 @@ from typing import Any
 import torch
 
 from gnnc.dialects.gnn import ConvBlockOp
-from gnnc.targets.gpu.batch_plan import NodeSet, Planner
+from gnnc.targets.gpu.batch_plan import NodeSet, PlannedBatch, Planner
 from gnnc.targets.gpu.block_compiler import CompiledBlock
 from gnnc.targets.gpu.block_rows import Way
-from gnnc.targets.gpu.budget import PLANNED_SHARE, least_bytes, planning_task
+from gnnc.targets.gpu.budget import PLANNED_SHARE, least_bytes, plan_block, planning_task
 from gnnc.targets.gpu.executor import CACHE_ROWS, BatchedExecutor
+from gnnc.targets.gpu.finished_work import KnownPlan
 from gnnc.targets.gpu.tiled_convs import TiledConv, row_size, tiled_convs
 from gnnc.targets.gpu.tiling import Tiling, best_tiling, gather_price
 
-SAMPLED_BATCHES = 4
+SAMPLED_BATCHES = 2
+LEFT_FOR_BATCHES = 4
+"""Batches beside a tiling get this part of the memory, one in so many, where that does for small ones only."""
 
 
 @dataclass
@@ -38,6 +41,15 @@ class ChosenWay:
     convs: Sequence[TiledConv] = ()
     tiling: Tiling | None = None
 
+    def batches(self, op: ConvBlockOp, share: int, size: int) -> list[PlannedBatch]:
+        """Batches of at most `share` bytes and `size` targets, none of which crosses from one range to the next. Raises
+        ResourceError if a node fits in no way."""
+        return [
+            batch
+            for part in self.ranges
+            for batch in plan_block(op, self.compiled, self.operands, part, share, size, with_outputs=True)
+        ]
+
 
 @dataclass(frozen=True)
 class Chooser:
@@ -48,30 +60,47 @@ class Chooser:
     threads: int
 
     def way(
-        self, op: ConvBlockOp, compiled: CompiledBlock, operands: list[Any], on_disk: Collection[int], nodes: NodeSet
+        self,
+        op: ConvBlockOp,
+        compiled: CompiledBlock,
+        operands: list[Any],
+        on_disk: Collection[int],
+        nodes: NodeSet,
+        known: KnownPlan | None = None,
     ) -> ChosenWay:
-        """The way for a function whose batches read the operands at some places for neighbors, from disk."""
+        """The way for a function whose batches read the operands at some places for neighbors, from disk; one that is
+        `known` is taken again."""
         resident = sum(operands[place].nbytes for place in on_disk)
         if resident + 2 * self.batch_bytes(compiled, nodes) <= self.left * PLANNED_SHARE or not on_disk:
             there = [loaded(o) if place in on_disk else o for place, o in enumerate(operands)]
             return ChosenWay(Way.INDEXED, compiled, there, resident, [nodes])
         gathered = self.compiled(op, compiled.node_set, Way.GATHERED)
-        tiled = self.tiled(op, compiled.node_set, operands, on_disk, nodes)
-        if tiled is None or self.gather_price(gathered, operands, on_disk, nodes) < price_of(tiled):
+        tiled = self.tiled(op, compiled.node_set, operands, on_disk, nodes, known)
+        if tiled is None or (known is None and self.gathering_is_cheaper(gathered, tiled, on_disk, nodes)):
             return ChosenWay(Way.GATHERED, gathered, operands, 0, [nodes])
         return tiled
 
     def tiled(
-        self, op: ConvBlockOp, node_set: str, operands: list[Any], on_disk: Collection[int], nodes: NodeSet
+        self,
+        op: ConvBlockOp,
+        node_set: str,
+        operands: list[Any],
+        on_disk: Collection[int],
+        nodes: NodeSet,
+        known: KnownPlan | None,
     ) -> ChosenWay | None:
-        """All targets tile by tile; None where something stands against that."""
+        """All targets tile by tile; None where something stands against that, or it is known not to be the way."""
+        if known is not None and known.tiling is None:
+            return None
         weights, kernels = self.executor.weights, self.executor.kernels
         convs = tiled_convs(op, node_set, operands, on_disk, kernels, weights)
         if not convs or not isinstance(nodes, range) or len(nodes) < convs[0].edges.node_count(convs[0].end):
             return None
         finishing = self.compiled(op, node_set, Way.TILED)
-        room = int(self.left * PLANNED_SHARE) - 2 * self.batch_bytes(finishing, nodes)
-        tiling = best_tiling(len(nodes), [conv.demand for conv in convs], room)
+        room = int(self.left * PLANNED_SHARE)
+        room -= min(2 * self.batch_bytes(finishing, nodes), room // LEFT_FOR_BATCHES)
+        best = best_tiling(len(nodes), [conv.demand for conv in convs], room)
+        tiling = best if known is None else known.tiling
         if tiling is None or finishing.neighbor_demands:
             return None
         ranges = [nodes[start : start + tiling.target_rows] for start in range(0, len(nodes), tiling.target_rows)]
@@ -85,25 +114,18 @@ class Chooser:
         rows = min(CACHE_ROWS, max(1, len(nodes)))
         return self.threads * rows * (least_bytes(compiled, nodes) + compiled.memory.outputs)
 
-    def gather_price(
-        self,
-        gathered: CompiledBlock,
-        operands: Sequence[Any],
-        on_disk: Collection[int],
-        nodes: NodeSet,
-    ) -> int:
-        """The price of gathering for all batches, from a few of them."""
+    def gathering_is_cheaper(
+        self, gathered: CompiledBlock, tiled: ChosenWay, on_disk: Collection[int], nodes: NodeSet
+    ) -> bool:
+        """Whether gathering for all batches, as a few of them tell, beats a tiling."""
+        assert tiled.tiling is not None
         share = int(self.left * PLANNED_SHARE)
+        operands = tiled.operands
         planner = Planner(planning_task(gathered, operands, nodes, share, len(nodes), with_outputs=True))
         starts = {len(nodes) * i // SAMPLED_BATCHES for i in range(SAMPLED_BATCHES)}
         sampled = [planner.batch_at(start, len(nodes)) for start in sorted(starts)]
         rows = sum(batch.neighbors for batch in sampled) * len(nodes) // sum(len(batch.nodes) for batch in sampled)
-        return gather_price(rows, sum(row_size(operands[place]) for place in on_disk))
-
-
-def price_of(tiled: ChosenWay) -> int:
-    assert tiled.tiling is not None
-    return tiled.tiling.price
+        return gather_price(rows, sum(row_size(operands[place]) for place in on_disk)) < tiled.tiling.price
 
 
 def bytes_of(tiling: Tiling, convs: Sequence[TiledConv]) -> int:

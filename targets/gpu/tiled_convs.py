@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+import numpy as np
 import torch
 from xdsl.ir import BlockArgument, SSAValue
 
@@ -18,10 +20,13 @@ from gnnc.targets.gpu.block_compiler import convs_at
 from gnnc.targets.gpu.block_rows import place_of
 from gnnc.targets.gpu.csr import Csr
 from gnnc.targets.gpu.kernels.kernel import Kernel
-from gnnc.targets.gpu.store.tiled_edges import Grid, TiledEdges, pieces_of, tiled_edges
+from gnnc.targets.gpu.kernels.threads import run_ranges
+from gnnc.targets.gpu.store.tiled_edges import Grid, TiledEdges, known_tilings, pieces_of, tiled_edges
 from gnnc.targets.gpu.stored_edges import StoredEdgeSet
 from gnnc.targets.gpu.tiling import Demand, Tiling
 from gnnc.targets.gpu.workers import torch_threads
+
+PAGE = 4096
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,8 @@ class TiledConv:
     @property
     def demand(self) -> Demand:
         row_bytes = sum(row_size(self.inputs[place][1]) for place in self.from_disk)
-        return Demand(self.edges.node_count(self.end.opposite), row_bytes, self.sum_bytes)
+        nodes, edges = self.edges.node_count(self.end.opposite), self.edges.edge_count
+        return Demand(nodes, row_bytes, self.sum_bytes, edges, known_tilings(self.edges.file))
 
 
 def row_size(rows: torch.Tensor) -> int:
@@ -109,15 +115,18 @@ class TiledSums:
     def add_up(self, first: int, stop: int) -> tuple[torch.Tensor, ...]:
         """The sums of a range of targets, an array a Conv; they last until the next call."""
         sums: list[torch.Tensor] = []
-        with torch_threads(self.threads):
+        with torch_threads(1), ThreadPoolExecutor(1) as ahead:
             for conv, edges, buffer in zip(self.convs, self.edges, self.sums, strict=True):
                 start = conv.kernel.first_sums
                 rows = buffer[: (stop - first) * conv.sum_bytes].view(start.dtype).view(stop - first, -1)
                 sums.append(rows[:, : len(start)])
                 sums[-1].copy_(start)
-                for number, (begin, end) in enumerate(edges.grid.tiles):
+                tiles = edges.grid.tiles
+                following = [*tiles[1:], *(tiles[:1] if stop < edges.grid.targets else [(0, 0)])]
+                for number, (begin, end) in enumerate(tiles):
                     csr = Csr(edges.cell_offsets(first, stop, number), edges.neighbors)
                     arrays = self.arrays(conv, (first, stop), (begin, end))
+                    ahead.submit(self.read_ahead, conv, following[number])
                     conv.kernel.adding(csr, arrays, [sums[-1]], self.threads)
         return tuple(sums)
 
@@ -133,6 +142,21 @@ class TiledSums:
             if number in conv.from_disk:
                 size = (stop - first) * row_size(array)
                 there = self.tile[place : place + size].view(array.dtype).view(rows.shape)
-                rows, place = there.copy_(rows), place + -(-size // LINE) * LINE
+                copy_rows(rows, there, self.threads)
+                rows, place = there, place + -(-size // LINE) * LINE
             arrays.append(rows)
         return arrays
+
+    def read_ahead(self, conv: TiledConv, tile: tuple[int, int]) -> None:
+        """Lets the system read the rows of a tile while another one is added up."""
+        for number in conv.from_disk:
+            rows = conv.inputs[number][1][slice(*tile)].numpy()
+            rows.view(np.uint8).reshape(-1)[::PAGE].sum()
+
+
+def copy_rows(rows: torch.Tensor, there: torch.Tensor, threads: int) -> None:
+    """Copies rows from a file. Plain threads do it: those of torch's operations wait for each other actively, and some
+    of them may wait for the disk."""
+    source, target = rows.numpy(), there.numpy()
+    size = max(1, -(-len(source) // (4 * threads)))
+    run_ranges(lambda a, b: np.copyto(target[a:b], source[a:b]), pieces_of(len(source), size), threads)

@@ -67,6 +67,12 @@ def tiled_bytes(edges: int, grid: Grid) -> int:
     return 4 * edges + 8 * grid.targets * len(grid.tiles)
 
 
+def known_tilings(csc: CscFile) -> frozenset[tuple[int, int]]:
+    """Targets and sources of the cells in which edges lie already."""
+    names = [path.name.split("-") for path in csc.folder.glob("tiles-*-*") if not path.name.endswith(".partial")]
+    return frozenset((int(targets), int(sources)) for _, targets, sources in names)
+
+
 def tiled_edges(csc: CscFile, grid: Grid, padding: int, budget: int) -> TiledEdges:
     """The cells of edges that lie in order of their targets, from an earlier run or put in order now, beside those
     edges. Takes about `budget` bytes of memory."""

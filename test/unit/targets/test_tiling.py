@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,11 +28,25 @@ def test_a_tiling_fits(targets: int, convs: list[Demand], room: int) -> None:
 @given(st.integers(1, 300), CONVS, st.integers(1000, 10**5))
 def test_no_tiling_is_much_cheaper(targets: int, conv: Demand, room: int) -> None:
     found = best_tiling(targets, [conv], room)
-    others = [tiling_of(targets, [conv], room, passes) for passes in range(1, targets + 1)]
+    others = [tiling_of(targets, [conv], room, rows) for rows in range(1, targets + 1)]
     prices = [other.price for other in others if other is not None]
     assert (found is None) == (not prices)
     if found is not None:
         assert found.price <= 1.1 * min(prices)
+
+
+def test_edges_that_lie_in_order_are_used() -> None:
+    """Unless another tiling is so much better that ordering them anew pays."""
+    fresh = Demand(100_000, 512, 512, 5_000_000)
+    best = best_tiling(100_000, [fresh], 20 * MIB)
+    assert best is not None
+    near = best.target_rows - 500, best.source_rows[0] - 500
+    poor = 1000, 1000
+    found = best_tiling(100_000, [replace(fresh, ordered=frozenset({near, poor}))], 20 * MIB)
+    assert found is not None
+    assert (found.target_rows, *found.source_rows) == near
+    found = best_tiling(100_000, [replace(fresh, ordered=frozenset({poor, (10**6, 10)}))], 20 * MIB)
+    assert found == best
 
 
 def test_the_shape_of_products() -> None:
