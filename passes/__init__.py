@@ -24,6 +24,7 @@ PASSES = {
     "gnn-freeze-features": "GnnFreezeFeatures",
     "gnn-fuse-conv": "GnnFuseConv",
     "gnn-index-convs": "GnnIndexConvs",
+    "gnn-inline-conv-blocks": "GnnInlineConvBlocks",
     "gnn-narrow-storage": "GnnNarrowStorage",
     "gnn-prune-structure": "GnnPruneStructure",
     "gnn-raise-edge-sets": "GnnRaiseEdgeSets",

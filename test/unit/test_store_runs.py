@@ -99,6 +99,8 @@ def test_little_memory_makes_batches_gather(name: str, tmp_path: Path, monkeypat
     np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
     assert {block.way for block in program.report.blocks} >= {"gathered"}
     for block in program.report.blocks:
+        if block.way != "gathered":
+            continue
         *full, last = block.batches
         assert len(full) >= 10
         assert all(0.9 * block.budget < batch.bytes <= block.budget for batch in full)
