@@ -14,13 +14,14 @@ from typing import Any
 import torch
 
 from gnnc.dialects.gnn import ConvBlockOp
+from gnnc.targets.gpu.arena import fresh
 from gnnc.targets.gpu.batch_plan import NodeSet, PlannedBatch, Planner
 from gnnc.targets.gpu.block_compiler import CompiledBlock
 from gnnc.targets.gpu.block_rows import Way
 from gnnc.targets.gpu.budget import PLANNED_SHARE, least_bytes, plan_block, planning_task
 from gnnc.targets.gpu.executor import CACHE_ROWS, BatchedExecutor
 from gnnc.targets.gpu.finished_work import KnownPlan
-from gnnc.targets.gpu.tiled_convs import TiledConv, row_size, tiled_convs
+from gnnc.targets.gpu.tiled_convs import TiledConv, copy_rows, row_size, tiled_convs
 from gnnc.targets.gpu.tiling import Tiling, best_tiling, gather_price
 
 SAMPLED_BATCHES = 2
@@ -72,7 +73,7 @@ class Chooser:
         `known` is taken again."""
         resident = sum(operands[place].nbytes for place in on_disk)
         if resident + 2 * self.batch_bytes(compiled, nodes) <= self.left * PLANNED_SHARE or not on_disk:
-            there = [loaded(o) if place in on_disk else o for place, o in enumerate(operands)]
+            there = [loaded(o, self.threads) if place in on_disk else o for place, o in enumerate(operands)]
             return ChosenWay(Way.INDEXED, compiled, there, resident, [nodes])
         gathered = self.compiled(op, compiled.node_set, Way.GATHERED)
         tiled = self.tiled(op, compiled.node_set, operands, on_disk, nodes, known)
@@ -134,6 +135,8 @@ def bytes_of(tiling: Tiling, convs: Sequence[TiledConv]) -> int:
     return tiling.target_rows * sum(conv.sum_bytes for conv in convs) + max(tiles)
 
 
-def loaded(array: torch.Tensor) -> torch.Tensor:
+def loaded(array: torch.Tensor, threads: int) -> torch.Tensor:
     """A mapped array in memory, read from front to back."""
-    return array.clone(memory_format=torch.contiguous_format)
+    there = fresh(array.shape, array.dtype)
+    copy_rows(array, there, threads)
+    return there
