@@ -41,7 +41,7 @@ from gnnc.targets.gpu.store.writer import Writer
 from gnnc.targets.gpu.stored_results import StoredResults, file_shape, stored_value
 from gnnc.targets.gpu.stored_ways import Chooser, ChosenWay
 from gnnc.targets.gpu.streamed_structure import reason_against, streamed_structure
-from gnnc.targets.gpu.tiled_convs import TiledSums
+from gnnc.targets.gpu.tiled_convs import TiledSums, bytes_to_order
 from gnnc.targets.torch_functions import dtype_of
 
 WRITE_SHARE = 8
@@ -243,6 +243,7 @@ class _Work:
         batches = known.planned(nodes) if known is not None else chosen.batches(op, share, size)
         kept = chosen.kept + self.held
         report = BlockReport(op.layer_index or 0, compiled.node_set, chosen.way.value, kept, share, batches)
+        report.passes = len(chosen.ranges)
         report.seconds = {"read and plan": time.perf_counter() - start}
         self.report.blocks.append(report)
         return chosen, BlockPlan(batches, max(1, share // bytes_per_edge(op)), report)
@@ -285,6 +286,7 @@ class _Work:
             return None
         start = time.perf_counter()
         targets = sum(len(part) for part in chosen.ranges)
+        self.folder.check_room(bytes_to_order(chosen.convs, chosen.tiling, targets))
         sums = TiledSums(chosen.convs, chosen.tiling, targets, self.given.memory // 2, self.given.threads)
         self.report.preparation += time.perf_counter() - start
         return sums

@@ -21,7 +21,7 @@ from gnnc.targets.gpu.block_rows import place_of
 from gnnc.targets.gpu.csr import Csr
 from gnnc.targets.gpu.kernels.kernel import Kernel
 from gnnc.targets.gpu.kernels.threads import run_ranges
-from gnnc.targets.gpu.store.tiled_edges import Grid, TiledEdges, known_tilings, pieces_of, tiled_edges
+from gnnc.targets.gpu.store.tiled_edges import Grid, TiledEdges, known_tilings, pieces_of, tiled_bytes, tiled_edges
 from gnnc.targets.gpu.stored_edges import StoredEdgeSet
 from gnnc.targets.gpu.tiling import Demand, Tiling
 from gnnc.targets.gpu.workers import torch_threads
@@ -96,6 +96,23 @@ def given_array(value: SSAValue, operands: Sequence[Any], weights: Mapping[str, 
     return operands[value.index] if isinstance(value, BlockArgument) and rows_first else None
 
 
+def grids(convs: Sequence[TiledConv], tiling: Tiling, targets: int) -> list[Grid]:
+    """The cells of each Conv's edges."""
+    return [
+        Grid(targets, conv.edges.node_count(conv.end.opposite), tiling.target_rows, rows)
+        for conv, rows in zip(convs, tiling.source_rows, strict=True)
+    ]
+
+
+def bytes_to_order(convs: Sequence[TiledConv], tiling: Tiling, targets: int) -> int:
+    """What edges that have to be put in order for a tiling take on disk."""
+    return sum(
+        tiled_bytes(conv.edges.edge_count, grid)
+        for conv, grid in zip(convs, grids(convs, tiling, targets), strict=True)
+        if (grid.target_rows, grid.source_rows) not in conv.demand.ordered
+    )
+
+
 class TiledSums:
     """Adds up Convs for one range of targets after the other. Memory for sums and tiles is taken once."""
 
@@ -104,10 +121,8 @@ class TiledSums:
         self.convs = convs
         self.threads = threads
         self.edges: list[TiledEdges] = []
-        for conv, rows in zip(convs, tiling.source_rows, strict=True):
-            grid = Grid(targets, conv.edges.node_count(conv.end.opposite), tiling.target_rows, rows)
+        for conv, grid in zip(convs, grids(convs, tiling, targets), strict=True):
             self.edges.append(tiled_edges(conv.edges.file, grid, PADDING, budget))
-        self.ranges = pieces_of(targets, tiling.target_rows)
         self.sums = [new_buffer(min(targets, tiling.target_rows) * conv.sum_bytes) for conv in convs]
         tiles = [rows * conv.demand.row_bytes for conv, rows in zip(convs, tiling.source_rows, strict=True)]
         self.tile = new_buffer(max(tiles, default=0) + LINE * max((len(conv.inputs) for conv in convs), default=0))

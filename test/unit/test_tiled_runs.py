@@ -20,6 +20,7 @@ import gnnc
 from gnnc.targets.gpu import stored_ways
 from gnnc.targets.gpu.store import tiled_edges
 from gnnc.targets.gpu.store.array_file import ArrayFile
+from gnnc.targets.gpu.store.folder import StoreFolder
 from gnnc.targets.gpu.store.journal import Journal
 from gnnc.targets.gpu.tiling import Demand, Tiling
 
@@ -188,6 +189,22 @@ def test_a_budget_makes_tiles(tmp_path: Path) -> None:
         assert "tiles" in ways(program)
         assert all(block.resident <= 600 * 1024 for block in program.report.blocks)
         np.testing.assert_allclose(result, program.run(graph=graph), rtol=1e-4, atol=1e-5)
+
+
+def test_cells_without_room_on_disk_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program, graph = program_of("gcn"), mapped(graph_of(300, 900), tmp_path / "graph")
+    needed = [0]
+
+    def check(self: StoreFolder, need: int) -> None:
+        needed.append(need)
+
+    monkeypatch.setattr(StoreFolder, "check_room", check)
+    with tiles_of(40, 50):
+        program.run(graph=graph, store=tmp_path / "store")
+    sources, targets = np.asarray(graph.edge_index)
+    edges = int((sources != targets).sum()) + 300
+    assert 4 * edges + 8 * 6 * 300 in needed
+    assert all(block.passes == 8 for block in program.report.blocks if block.way == "tiles")
 
 
 def test_some_nodes_gather(tmp_path: Path) -> None:
