@@ -28,6 +28,7 @@ PASSES = (
     "gnn-fold-weights",
     "gnn-reorder-linear",
     "gnn-fuse-conv",
+    "gnn-fuse-rows",
     "gnn-accumulate-linear",
     "gnn-sink-convs",
     "gnn-select-primitives",

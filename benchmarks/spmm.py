@@ -23,6 +23,7 @@ import gnnc
 from benchmarks.generated_graphs import Shape, generate
 from gnnc.dialects.gnn import End
 from gnnc.targets.gpu.csr import whole_csr
+from gnnc.targets.gpu.kernels.kernel import Kernel
 
 TOLERANCE = 1e-4
 
@@ -58,6 +59,7 @@ def kernel_of(program: gnnc.Program, x: torch.Tensor, out: torch.Tensor, threads
     """The one kernel of a program, as its executor calls it for all rows."""
     program.run()
     (kernel,) = program.executor("cpu").kernels.values()
+    assert isinstance(kernel, Kernel)
     edges = program.structure(program.graph_for(None), {})[0]
     csr = whole_csr(edges, End.TARGET)
     return lambda: kernel(csr, [x], [out], threads)[0]

@@ -8,7 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from gnnc.dialects.gnn import FusedConvOp
+from gnnc.dialects.gnn import FusedOperation
 from gnnc.errors import RunError
 from gnnc.passes.convert_gnn_to_loops import ConvertGnnToLoops
 from gnnc.passes.pipeline import fusing_pipeline
@@ -35,7 +35,7 @@ def stage_text(module: ModuleOp, stage: Stage) -> str:
     if not compiler.is_available():
         raise RunError("the stage llvm is made by MLIR: install torch-mlir")
     kernels = {
-        op.kernel.string_value() for op in module.walk() if isinstance(op, FusedConvOp) and op.kernel is not None
+        op.kernel.string_value() for op in module.walk() if isinstance(op, FusedOperation) and op.kernel is not None
     }
     functions = [op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data in kernels]
     return "\n".join(str(compiler.lowered(generic(ModuleOp([function.clone()])))) for function in functions)

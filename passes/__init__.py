@@ -23,6 +23,7 @@ PASSES = {
     "gnn-fold-weights": "GnnFoldWeights",
     "gnn-freeze-features": "GnnFreezeFeatures",
     "gnn-fuse-conv": "GnnFuseConv",
+    "gnn-fuse-rows": "GnnFuseRows",
     "gnn-index-convs": "GnnIndexConvs",
     "gnn-inline-conv-blocks": "GnnInlineConvBlocks",
     "gnn-narrow-storage": "GnnNarrowStorage",

@@ -1,4 +1,4 @@
-"""convert-gnn-to-loops: every fused Conv gets a function in scf, memref, vector and arith that computes it."""
+"""convert-gnn-to-loops: every fused operation gets a function in scf, memref, vector and arith that computes it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from gnnc.dialects.gnn import FusedConvOp
+from gnnc.dialects.gnn import FusedConvOp, FusedOperation
 from gnnc.passes.loops.arguments import Part
 from gnnc.passes.loops.kernel import loop_function
 from gnnc.passes.loops.lanes import NoKernelError
@@ -16,10 +16,10 @@ from gnnc.passes.loops.lanes import NoKernelError
 
 @dataclass(frozen=True)
 class ConvertGnnToLoops(ModulePass):
-    """Adds a function in loops for every `gnn.fused_conv` that has a form in them, and names it on the operation. What
-    the operation means stays in its body: the function is how a CPU computes it. Rows are a range of the caller's
-    choice, so that threads share the work; features are tiled into vector registers, and the loop over edges is
-    innermost, with coming rows on their way into the cache.
+    """Adds a function in loops for every `gnn.fused_conv` and `gnn.fused_rows` that has a form in them, and names it on
+    the operation. What the operation means stays in its body: the function is how a CPU computes it. Rows are a range
+    of the caller's choice, so that threads share the work; features are tiled into vector registers, and the loop over
+    edges is innermost, with coming rows on their way into the cache.
 
     With `parts`, two more follow for a Conv whose neighbors don't fit into memory at one time: `..._add_up` goes on
     from sums in memory, over some edges of each row, and `..._finish` makes the results of them.
@@ -30,13 +30,13 @@ class ConvertGnnToLoops(ModulePass):
     parts: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        fused = [o for o in op.walk() if isinstance(o, FusedConvOp) and o.kernel is None]
-        for number, conv in enumerate(fused):
+        fused = [o for o in op.walk() if isinstance(o, FusedOperation) and o.kernel is None]
+        for number, found in enumerate(fused):
             try:
-                function = loop_function(conv, f"kernel_{number}")
+                function = loop_function(found, f"kernel_{number}")
             except NoKernelError:
                 continue
             op.body.block.add_op(function)
-            for part in (Part.ADD_UP, Part.FINISH) if self.parts else ():
-                op.body.block.add_op(loop_function(conv, f"kernel_{number}_{part.value}", part))
-            conv.set_kernel(f"kernel_{number}")
+            for part in (Part.ADD_UP, Part.FINISH) if self.parts and isinstance(found, FusedConvOp) else ():
+                op.body.block.add_op(loop_function(found, f"kernel_{number}_{part.value}", part))
+            found.set_kernel(f"kernel_{number}")

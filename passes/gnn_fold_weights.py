@@ -146,10 +146,10 @@ class Projection:
 
     @property
     def prices(self) -> tuple[int, int]:
-        """Picoseconds a row of a thin product of the layer's input, and of products and sums of its result."""
+        """Picoseconds a row of a thin product of the layer's input, and of one loop over its result."""
         columns = shape_of(self.linear.weight)[1]
         thin = 2 * columns * self.heads * MATMUL_PS_PER_FLOP * THIN + 4 * columns * ELEMENTWISE_PS_PER_BYTE
-        return thin, 3 * 4 * self.heads * self.size * ELEMENTWISE_PS_PER_BYTE
+        return thin, 4 * self.heads * (self.size + 1) * ELEMENTWISE_PS_PER_BYTE
 
     @property
     def pays(self) -> bool:

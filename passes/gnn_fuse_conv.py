@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
 
 from gnnc.dialects.gnn import (
     AggregateOp,
@@ -25,6 +24,7 @@ from gnnc.dialects.gnn import (
 from gnnc.passes.analysis.conv_layers import Restriction, is_on_edges, restriction_of
 from gnnc.passes.analysis.cost_model import GATHER_PS_PER_BYTE, WRITE_PS_PER_BYTE, row_bytes
 from gnnc.passes.analysis.decision_log import EDGE, Decision, record, source_of
+from gnnc.passes.analysis.outlining import made_from, outline
 from gnnc.passes.loops.expressions import has_form_in_loops, rows_come_first
 
 FUSED, APART = "one loop", "operation by operation"
@@ -57,7 +57,7 @@ def fuse_convs(block: Block) -> Iterator[Decision]:
             continue
         yield decision_on(group)
         group.grow()
-        replace(block, group)
+        outline(block, group.operations, group.results(), FusedConvOp, group.reductions[0].location)
 
 
 def name_of(op: AggregateOp) -> str:
@@ -99,7 +99,11 @@ class Group:
         """Attention has a loop of its own; a reduction that needs results of this loop needs another one."""
         softmax = any(isinstance(o, EdgeSoftmaxOp) for o in (*inside, *self.operations))
         needed = [operand for o in (*inside, op) for operand in o.operands]
-        return not softmax and not self.reached_from_results(needed)
+        return not softmax and not made_from(needed, self.row_values())
+
+    def row_values(self) -> set[SSAValue]:
+        """What the loop has for a row; what it has on edges serves itself alone."""
+        return {r for op in self.operations for r in op.results if not is_on_edges(r)}
 
     def results(self) -> list[SSAValue]:
         """Values of the group that something outside needs."""
@@ -135,28 +139,13 @@ class Group:
         if any(is_on_edges(v) for v in (*op.operands, *op.results)) or not self.keeps_width(op):
             return False
         others = [operand for operand in op.operands if operand.owner not in self.operations]
-        return not self.reached_from_results(others)
+        return not made_from(others, self.row_values())
 
     def keeps_width(self, op: Operation) -> bool:
         """Work that makes rows wider than what was reduced is better done where those rows are needed."""
         from gnnc.passes.loops.lanes import row_size
 
         return all(row_size(r) <= max(row_size(o) for o in op.operands) for r in op.results)
-
-    def reached_from_results(self, values: Iterable[SSAValue]) -> bool:
-        """Whether some values outside of the group are made from its results."""
-        stack, seen = list(values), set[SSAValue]()
-        while stack:
-            value = stack.pop()
-            if value in seen or not isinstance(value.owner, Operation):
-                continue
-            seen.add(value)
-            if value.owner in self.operations:
-                if not is_on_edges(value):
-                    return True
-                continue
-            stack.extend(value.owner.operands)
-        return False
 
 
 def message_operations(op: AggregateOp, restriction: Restriction) -> list[Operation] | None:
@@ -184,58 +173,3 @@ def can_be_message(op: Operation, restriction: Restriction) -> bool:
     if isinstance(op, EdgeSoftmaxOp):
         return restriction_of(op) == restriction and rows_come_first(op.result)
     return not isinstance(op, ConvOperation) and has_form_in_loops(op)
-
-
-def replace(block: Block, group: Group) -> None:
-    """Puts the fused Conv in the place of its operations, and sorts the block again so that operands come first."""
-    order = [op for op in block.ops if op in group.operations]
-    add_constants(order, group)
-    outside = dict.fromkeys(operand for op in order for operand in op.operands if operand.owner not in group.operations)
-    inputs, results = list(outside), group.results()
-    body = Block(arg_types=[v.type for v in inputs])
-    mapping: dict[SSAValue, SSAValue] = dict(zip(inputs, body.args, strict=True))
-    for value, argument in mapping.items():
-        argument.name_hint = value.name_hint
-    for op in order:
-        body.add_op(op.clone(value_mapper=mapping))
-    terminator = YieldOp([mapping[v] for v in results])
-    terminator.location = group.reductions[0].location
-    body.add_op(terminator)
-    fused = FusedConvOp(inputs, [v.type for v in results], Region(body))
-    fused.location = group.reductions[0].location
-    Rewriter.insert_op(fused, InsertPoint.before(order[-1]))
-    for old, new in zip(results, fused.outputs, strict=True):
-        new.name_hint = old.name_hint
-        old.replace_uses_with_if(new, lambda use: use.operation not in group.operations)
-    for op in reversed(order):
-        if all(not result.uses for result in op.results):
-            Rewriter.erase_op(op)
-    sort(block)
-
-
-def add_constants(order: list[Operation], group: Group) -> None:
-    """Constants and fills that the group uses are part of it."""
-    for op in list(order):
-        for operand in op.operands:
-            owner = operand.owner
-            if isinstance(owner, ConstantOp | FillOp) and owner not in group.operations:
-                group.operations[owner] = None
-                order.insert(0, owner)
-
-
-def sort(block: Block) -> None:
-    """Operands before users; otherwise the order stays."""
-    placed: set[Operation] = set()
-    operations = list(block.ops)
-    for op in operations:
-        op.detach()
-    while operations:
-        ready = [op for op in operations if all(is_placed(v, block, placed) for v in op.operands)]
-        for op in ready:
-            block.add_op(op)
-            placed.add(op)
-        operations = [op for op in operations if op not in placed]
-
-
-def is_placed(value: SSAValue, block: Block, placed: set[Operation]) -> bool:
-    return not isinstance(value.owner, Operation) or value.owner in placed

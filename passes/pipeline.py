@@ -86,9 +86,10 @@ def fusing_pipeline() -> Sequence[ModulePass]:
     """From ConvBlocks to those that run with compiled kernels."""
     from gnnc.passes.gnn_accumulate_linear import GnnAccumulateLinear
     from gnnc.passes.gnn_fuse_conv import GnnFuseConv
+    from gnnc.passes.gnn_fuse_rows import GnnFuseRows
     from gnnc.passes.gnn_sink_convs import GnnSinkConvs
 
-    return (GnnFuseConv(), GnnAccumulateLinear(), GnnSinkConvs())
+    return (GnnFuseConv(), GnnAccumulateLinear(), GnnFuseRows(), GnnSinkConvs())
 
 
 def choosing_pipeline(prices: ProductPrices | None = None, precision: Precision = "fp32") -> Sequence[ModulePass]:

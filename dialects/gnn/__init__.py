@@ -3,7 +3,7 @@
 Types and attributes are in `attributes`; operations by what they do: `values` (weights, constants, fills, counts),
 `edge_sets`, `neighborhood` (gather, scatter, aggregate, edge_softmax), `aggregations` (quantiles, recurrent networks,
 lists), `rowwise`, `casts`, `aten_calls` (the generic ones), `global_values` (reductions of all rows), `blocks`
-(ConvBlocks), `fused` (Convs as one operation), and `decisions`, the log of what passes chose.
+(ConvBlocks), `fused` (Convs and row-wise work as one operation), and `decisions`, the log of what passes chose.
 """
 
 from xdsl.ir import Dialect
@@ -44,7 +44,7 @@ from gnnc.dialects.gnn.edge_sets import (
     WithLoopsOp,
     WithoutLoopsOp,
 )
-from gnnc.dialects.gnn.fused import FusedConvOp
+from gnnc.dialects.gnn.fused import FusedConvOp, FusedOperation, FusedRowsOp
 from gnnc.dialects.gnn.global_values import GlobalCallOp, GlobalReduceOp
 from gnnc.dialects.gnn.neighborhood import AggregateOp, ConvOperation, EdgeSoftmaxOp, GatherOp, ScatterOp
 from gnnc.dialects.gnn.rowwise import (
@@ -104,6 +104,8 @@ __all__ = [
     "ExpOp",
     "FillOp",
     "FusedConvOp",
+    "FusedOperation",
+    "FusedRowsOp",
     "GatherOp",
     "GlobalCallOp",
     "GlobalReduceOp",
@@ -185,6 +187,7 @@ GNN = Dialect(
         ConvBlockOp,
         YieldOp,
         FusedConvOp,
+        FusedRowsOp,
     ],
     [
         DomainAttr,

@@ -146,14 +146,14 @@ class ConvBlockOp(GnnOperation):
 
 
 def yield_traits() -> tuple[OpTrait, ...]:
-    from gnnc.dialects.gnn.fused import FusedConvOp
+    from gnnc.dialects.gnn.fused import FusedConvOp, FusedRowsOp
 
-    return IsTerminator(), HasParent(ConvBlockOp, FusedConvOp), Pure()
+    return IsTerminator(), HasParent(ConvBlockOp, FusedConvOp, FusedRowsOp), Pure()
 
 
 @irdl_op_definition
 class YieldOp(GnnOperation):
-    """The results of a ConvBlock or of a fused Conv.
+    """The results of a ConvBlock or of a fused operation.
 
     ```mlir
     gnn.yield %y : tensor<?x16xf32, #gnn.on<nodes "n">>

@@ -13,7 +13,7 @@ from gnnc.dialects.gnn import (
     ConvBlockOp,
     DensityAttr,
     DivOp,
-    FusedConvOp,
+    FusedOperation,
     GatherOp,
     LinearOp,
     LoadWeightOp,
@@ -76,8 +76,10 @@ class Densities:
 
 
 def outside(value: SSAValue) -> SSAValue:
-    """What an argument of a block or of a fused Conv stands for in @forward."""
-    while isinstance(value, BlockArgument) and isinstance(parent := value.block.parent_op(), ConvBlockOp | FusedConvOp):
+    """What an argument of a block or of a fused operation stands for in @forward."""
+    while isinstance(value, BlockArgument) and isinstance(
+        parent := value.block.parent_op(), ConvBlockOp | FusedOperation
+    ):
         value = parent.operands[value.index]
     return value
 

@@ -4,8 +4,10 @@ begin, end    the first row to compute and the one after the last
 offsets       int64 [rows + 1]: the edges of row r are offsets[r] to offsets[r + 1]
 neighbors     int32 [edges + PADDING]: for every edge, the row of its neighbor; zeros at the end
 inputs        an array of rows each, in the order of `kernel_inputs`
-sums          numbers a row that a kernel goes on from, where it computes a part of a Conv (see `Part`)
+sums          numbers a row that a function goes on from, where it computes a part of a Conv (see `Part`)
 outputs       an array of rows each, in the order of the results
+
+The function of row-wise work has no edges: begin, end, inputs, outputs.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from enum import Enum
 
 from xdsl.ir import Operation, SSAValue
 
-from gnnc.dialects.gnn import AggregateOp, EdgeSetType, FusedConvOp, GatherOp
+from gnnc.dialects.gnn import AggregateOp, EdgeSetType, FusedConvOp, FusedOperation, FusedRowsOp, GatherOp
 from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.passes.loops.lanes import NoKernelError
 
@@ -24,8 +26,8 @@ PADDING = 64
 
 
 class Part(Enum):
-    """What of a Conv a kernel computes. A Conv whose neighbors aren't in memory at one time is added up over some of a
-    row's edges after the other, from sums in memory to sums in memory, and then finished."""
+    """What of a Conv a function computes. A Conv whose neighbors aren't in memory at one time is added up over some of
+    a row's edges after the other, from sums in memory to sums in memory, and then finished."""
 
     WHOLE = "whole"
     ADD_UP = "add_up"
@@ -50,8 +52,8 @@ class KernelInput:
     role: Role
 
 
-def kernel_inputs(op: FusedConvOp, part: Part = Part.WHOLE) -> list[KernelInput]:
-    """The arrays that a kernel of a fused Conv reads, in the order of its arguments."""
+def kernel_inputs(op: FusedOperation, part: Part = Part.WHOLE) -> list[KernelInput]:
+    """The arrays that a kernel of a fused operation reads, in the order of its arguments."""
     users = operations_of(op, part)
     inputs: list[KernelInput] = []
     for argument in op.body.block.args:
@@ -60,9 +62,9 @@ def kernel_inputs(op: FusedConvOp, part: Part = Part.WHOLE) -> list[KernelInput]
     return inputs
 
 
-def operations_of(op: FusedConvOp, part: Part) -> set[Operation]:
-    """The operations of the body that a part of a Conv computes: messages, or what follows from sums of them. Work on
-    targets that both need is in both."""
+def operations_of(op: FusedOperation, part: Part) -> set[Operation]:
+    """The operations of the body that a part computes: messages, or what follows from sums of them. Work on targets
+    that both need is in both."""
     if part is Part.WHOLE:
         return set(op.body.block.ops)
     aggregates = [o for o in op.body.block.ops if isinstance(o, AggregateOp)]
@@ -78,19 +80,22 @@ def operations_of(op: FusedConvOp, part: Part) -> set[Operation]:
     return found
 
 
-def role_of(user: object, argument: SSAValue, op: FusedConvOp) -> Role | None:
+def role_of(user: object, argument: SSAValue, op: FusedOperation) -> Role | None:
     """On which rows a user of an argument reads it; None for the edge set itself."""
     if isinstance(argument.type, EdgeSetType):
         return None
     domain = domain_of(argument.type)
     if domain is None:
         return Role.WHOLE
+    if isinstance(op, FusedRowsOp):
+        return Role.TARGET
     if isinstance(user, GatherOp):
         return gather_role(user, op)
     return Role.TARGET if domain.is_nodes else Role.EDGE
 
 
-def gather_role(gather: GatherOp, op: FusedConvOp) -> Role:
+def gather_role(gather: GatherOp, op: FusedOperation) -> Role:
+    assert isinstance(op, FusedConvOp)
     if gather.edges is not op.edges:
         raise NoKernelError("a gather is over another edge set than the aggregation")
     return Role.TARGET if gather.end == op.end else Role.NEIGHBOR

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from gnnc.dialects.gnn import ConcatOp, ReshapeOp, RowwiseOp
+from gnnc.dialects.gnn import ConcatOp, GatherOp, ReshapeOp, RowwiseOp
 from gnnc.dialects.gnn.attributes import AnyTensor, domain_axis, domain_of, row_shape
 
 
@@ -92,6 +92,23 @@ def operand_lanes(op: Operation, place: int, lanes: Lanes, vector: int) -> list[
     if isinstance(op, RowwiseOp) and op.op.data in REDUCTIONS:
         return reduced_lanes(op, lanes, vector)
     return [broadcast_lanes(operand, result, lanes)]
+
+
+def lie_side_by_side(value: SSAValue, lanes: Lanes, vector: int) -> bool:
+    """Whether some lanes of a value come from lanes of what is loaded: of arguments and gathered rows."""
+    stack, seen = [(value, lanes)], set[tuple[SSAValue, Lanes]]()
+    while stack:
+        item = stack.pop()
+        op = item[0].owner
+        if item in seen or not isinstance(op, Operation) or isinstance(op, GatherOp):
+            continue
+        seen.add(item)
+        try:
+            needed = [operand_lanes(op, place, item[1], vector) for place in range(len(op.operands))]
+        except NoKernelError:
+            return False
+        stack += [(operand, found) for operand, many in zip(op.operands, needed, strict=True) for found in many]
+    return True
 
 
 REDUCTIONS = ("aten.sum.dim_IntList", "aten.mean.dim")

@@ -34,6 +34,8 @@ from gnnc.dialects.gnn import (
     EndAttr,
     FillOp,
     FusedConvOp,
+    FusedOperation,
+    FusedRowsOp,
     GatherOp,
     GlobalReduceOp,
     LinearOp,
@@ -69,7 +71,7 @@ from gnnc.targets.neighbor_sampling import sample_of
 from gnnc.targets.torch_functions import constant, dtype_of, filled, function_of
 
 if TYPE_CHECKING:
-    from gnnc.targets.gpu.kernels.kernel import Kernel
+    from gnnc.targets.gpu.kernels.kernel import AnyKernel
 
 BlockFunction: TypeAlias = Callable[..., tuple[tuple[Batch | EdgeSlice | None, torch.Tensor | None], ...]]
 
@@ -105,12 +107,12 @@ def compile_block(
     op: ConvBlockOp,
     weights: Mapping[str, torch.Tensor],
     device: str,
-    kernels: Mapping[FusedConvOp, Kernel],
+    kernels: Mapping[FusedOperation, AnyKernel],
     *,
     way: Way = Way.INDEXED,
 ) -> list[CompiledBlock]:
     """One function for each node set whose batches the block's results are computed in. `weights` lie on the device;
-    every fused Conv of the block has a kernel; if it is tiled, one that finishes sums."""
+    every fused operation of the block has a kernel; if it is tiled, Convs have one that finishes sums."""
     edge_sets = edge_sets_of(op.body.block)
     outputs: dict[str, dict[int, Rows | None]] = {}
     for place, value in enumerate(yielded(op)):
@@ -149,7 +151,7 @@ class _BlockWriter:
         outputs: Mapping[int, Rows | None],
         weights: Mapping[str, torch.Tensor],
         device: str,
-        kernels: Mapping[FusedConvOp, Kernel],
+        kernels: Mapping[FusedOperation, AnyKernel],
         way: Way,
     ):
         self.op = op
@@ -366,6 +368,8 @@ class _BlockWriter:
             self.write_reduction(operation, rows)
         elif isinstance(operation, FusedConvOp):
             self.write_fused(operation, rows)
+        elif isinstance(operation, FusedRowsOp):
+            self.write_fused_rows(operation, rows)
         else:
             self.write_call(operation, rows)
 
@@ -416,13 +420,23 @@ class _BlockWriter:
         arrays = [self.name(value, on) for value, on in read]
         edges = self.row_name(Edges(self.edges_of(operation), operation.end.data))
         computed = [self.row_name(on) for _, on in read if isinstance(on, NeighborNodes)]
-        csr = f"{edges}.csr_of({computed[0]})" if computed else f"{edges}.csr"
+        csr = f"{edges}.csr_of({computed[0]}), " if computed else f"{edges}.csr, "
+        if self.way is Way.TILED:
+            arrays.append(f"batch.sums[{convs_at(self.op, self.node_set).index(operation)}]")
+        self.write_kernel_call(operation, rows, csr, arrays)
+
+    def write_fused_rows(self, operation: FusedRowsOp, rows: Rows | None) -> None:
+        kernel = self.kernels[operation]
+        self.write_kernel_call(operation, rows, "", [self.name(operation.inputs[i.place], rows) for i in kernel.inputs])
+
+    def write_kernel_call(
+        self, operation: FusedOperation, rows: Rows | None, lists: str, arrays: Sequence[str]
+    ) -> None:
         names = [self.new_name((result, rows)) for result in operation.outputs]
         places = ", ".join(f"{PLACE}{i}" for i in range(len(names)))
-        sums = [f"batch.sums[{convs_at(self.op, self.node_set).index(operation)}]"] if self.way is Way.TILED else []
-        call = f"{self.known('k', kernel)}({csr}, [{', '.join([*arrays, *sums])}], [{places}], threads)"
-        kinds = [self.kind(result) for result in operation.outputs]
-        self.lines.add(Line(tuple(names), call if len(names) > 1 else f"{call}[0]", arrays, kinds, "batch.rows"))
+        call = f"{self.known('k', self.kernels[operation])}({lists}[{', '.join(arrays)}], [{places}], threads)"
+        kinds, count = [self.kind(result) for result in operation.outputs], f"{self.row_name(rows)}.rows"
+        self.lines.add(Line(tuple(names), call if len(names) > 1 else f"{call}[0]", arrays, kinds, count))
 
     def write_call(self, operation: Operation, rows: Rows | None) -> None:
         if isinstance(operation, GlobalReduceOp):

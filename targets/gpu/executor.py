@@ -14,7 +14,7 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from gnnc.dialects.gnn import ConstantOp, ConvBlockOp, FusedConvOp, GlobalCallOp, LoadWeightOp
+from gnnc.dialects.gnn import ConstantOp, ConvBlockOp, FusedOperation, GlobalCallOp, LoadWeightOp
 from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.passes.analysis.cost_model import row_bytes
 from gnnc.passes.analysis.model_functions import argument_name, model_functions
@@ -37,7 +37,7 @@ from gnnc.targets.torch_functions import constant, dtype_of, function_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gnnc.targets.gpu.kernels.kernel import Kernel
+    from gnnc.targets.gpu.kernels.kernel import AnyKernel
 
 # What may stand in @forward beside blocks: operations on values of the whole graph.
 TOP_LEVEL = (ConvBlockOp, GlobalCallOp, LoadWeightOp, ConstantOp, ReturnOp)
@@ -74,9 +74,9 @@ class BatchedExecutor:
         self,
         module: ModuleOp,
         weights: Mapping[str, torch.Tensor],
-        kernels: Mapping[FusedConvOp, Kernel] | None = None,
+        kernels: Mapping[FusedOperation, AnyKernel] | None = None,
     ):
-        """`kernels` computes the fused Convs of the module, of which there may be none without them."""
+        """`kernels` computes the fused operations of the module, of which there may be none without them."""
         self.module = module
         self.kernels = kernels or {}
         self.workers = Workers()
@@ -275,11 +275,17 @@ class BatchedExecutor:
         key = (op, device, way)
         if key not in self.compiled:
             weights = {name: tensor.to(device) for name, tensor in self.weights.items()}
-            kernels = self.kernels
-            if way is Way.TILED:
-                kernels = {o: kernels[o].finishing for o in op.body.block.ops if isinstance(o, FusedConvOp)}
+            kernels = self.kernels if way is not Way.TILED else finishing(self.kernels, op)
             self.compiled[key] = compile_block(op, weights, device, kernels, way=way)
         return self.compiled[key]
+
+
+def finishing(kernels: Mapping[FusedOperation, AnyKernel], op: ConvBlockOp) -> dict[FusedOperation, AnyKernel]:
+    """The kernels of a block, those of Convs for sums that have been added up before."""
+    from gnnc.targets.gpu.kernels.kernel import Kernel
+
+    own = {o: kernels[o] for o in op.body.block.ops if isinstance(o, FusedOperation)}
+    return {o: kernel.finishing if isinstance(kernel, Kernel) else kernel for o, kernel in own.items()}
 
 
 def batch_limit(

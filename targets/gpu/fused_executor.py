@@ -11,12 +11,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from gnnc.dialects.gnn import FusedConvOp
+from gnnc.dialects.gnn import FusedConvOp, FusedOperation, FusedRowsOp
 from gnnc.passes.loops.lanes import NoKernelError
 from gnnc.passes.pipeline import fusing_pipeline, storing_pipeline
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.kernels import compiler
-from gnnc.targets.gpu.kernels.kernel import Kernel
+from gnnc.targets.gpu.kernels.kernel import AnyKernel, Kernel, RowsKernel
 
 
 def executor_for_stores(module: ModuleOp, weights: Mapping[str, torch.Tensor]) -> BatchedExecutor:
@@ -40,19 +40,19 @@ def executor_with_kernels(module: ModuleOp, weights: Mapping[str, torch.Tensor])
     return BatchedExecutor(fused, weights, kernels_of(fused))
 
 
-def kernels_of(module: ModuleOp) -> dict[FusedConvOp, Kernel]:
-    """The kernels of all fused Convs; those that have none are dissolved into their operations."""
-    kernels: dict[FusedConvOp, Kernel] = {}
-    for op in [o for o in module.walk() if isinstance(o, FusedConvOp)]:
+def kernels_of(module: ModuleOp) -> dict[FusedOperation, AnyKernel]:
+    """The kernels of all fused operations; those that have none are dissolved into what they were made from."""
+    kernels: dict[FusedOperation, AnyKernel] = {}
+    for op in [o for o in module.walk() if isinstance(o, FusedConvOp | FusedRowsOp)]:
         try:
-            kernels[op] = Kernel(op)
+            kernels[op] = Kernel(op) if isinstance(op, FusedConvOp) else RowsKernel(op)
         except NoKernelError:
             dissolve(op)
     return kernels
 
 
-def dissolve(op: FusedConvOp) -> None:
-    """Puts the operations of a fused Conv back in its place."""
+def dissolve(op: FusedOperation) -> None:
+    """Puts the operations of a fused one back in its place."""
     block = op.parent
     assert isinstance(block, Block)
     mapping: dict[SSAValue, SSAValue] = dict(zip(op.body.block.args, op.inputs, strict=True))

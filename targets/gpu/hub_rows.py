@@ -22,7 +22,7 @@ from gnnc.dialects.gnn import (
     End,
     EndAttr,
     FillOp,
-    FusedConvOp,
+    FusedOperation,
     GatherOp,
     LoadWeightOp,
     Reduction,
@@ -215,13 +215,11 @@ def reduced(reduction: Reduction, values: torch.Tensor, axis: int) -> torch.Tens
 
 
 def resolved(value: SSAValue) -> SSAValue:
-    """A value of the block's own body: what the body of a fused Conv takes and gives are values outside of it."""
+    """A value of the block's own body: what the body of a fused operation takes and gives are values outside of it."""
     while True:
-        if isinstance(value, BlockArgument) and isinstance(parent := value.block.parent_op(), FusedConvOp):
+        if isinstance(value, BlockArgument) and isinstance(parent := value.block.parent_op(), FusedOperation):
             value = parent.inputs[value.index]
-        elif isinstance(op := value.owner, FusedConvOp):
-            terminator = op.body.block.last_op
-            assert terminator is not None
-            value = terminator.operands[op.outputs.index(value)]
+        elif isinstance(op := value.owner, FusedOperation):
+            value = op.results_inside[op.outputs.index(value)]
         else:
             return value

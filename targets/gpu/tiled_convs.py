@@ -12,14 +12,14 @@ import numpy as np
 import torch
 from xdsl.ir import BlockArgument, SSAValue
 
-from gnnc.dialects.gnn import ConvBlockOp, ConvOperation, End, FusedConvOp, LoadWeightOp
+from gnnc.dialects.gnn import ConvBlockOp, ConvOperation, End, FusedOperation, LoadWeightOp
 from gnnc.dialects.gnn.attributes import domain_axis, domain_of
 from gnnc.passes.loops.arguments import PADDING, KernelInput, Role
 from gnnc.targets.gpu.arena import LINE, RowsOf, new_buffer
 from gnnc.targets.gpu.block_compiler import convs_at
 from gnnc.targets.gpu.block_rows import place_of
 from gnnc.targets.gpu.csr import Csr
-from gnnc.targets.gpu.kernels.kernel import Kernel
+from gnnc.targets.gpu.kernels.kernel import AnyKernel, Kernel
 from gnnc.targets.gpu.kernels.threads import run_ranges
 from gnnc.targets.gpu.store.tiled_edges import Grid, TiledEdges, known_tilings, pieces_of, tiled_bytes, tiled_edges
 from gnnc.targets.gpu.stored_edges import StoredEdgeSet
@@ -63,7 +63,7 @@ def tiled_convs(
     node_set: str,
     operands: Sequence[Any],
     on_disk: Collection[int],
-    kernels: Mapping[FusedConvOp, Kernel],
+    kernels: Mapping[FusedOperation, AnyKernel],
     weights: Mapping[str, torch.Tensor],
 ) -> list[TiledConv] | None:
     """The Convs at nodes of a set, if all that reduces edges there are Convs that can be added up in parts from what
@@ -73,6 +73,7 @@ def tiled_convs(
     found: list[TiledConv] = []
     for conv in convs_at(op, node_set):
         kernel, edges = kernels[conv], operands[place_of(conv.inputs[place_of(conv.edges)])]
+        assert isinstance(kernel, Kernel)
         arrays = [given_array(conv.inputs[i.place], operands, weights) for i in kernel.adding.inputs]
         if not isinstance(edges, StoredEdgeSet) or any(i.role is Role.EDGE for i in kernel.adding.inputs):
             return None

@@ -39,6 +39,7 @@ from gnnc.dialects.gnn import (
     EndpointsOp,
     FillOp,
     FusedConvOp,
+    FusedRowsOp,
     GatherOp,
     GlobalCallOp,
     GlobalReduceOp,
@@ -215,6 +216,10 @@ class GnnFunctions(InterpreterFunctions):
     @impl(FusedConvOp)
     def fused_conv(self, interpreter: Interpreter, op: FusedConvOp, args: Values) -> PythonValues:
         return interpreter.run_ssacfg_region(op.body, args, "fused_conv")
+
+    @impl(FusedRowsOp)
+    def fused_rows(self, interpreter: Interpreter, op: FusedRowsOp, args: Values) -> PythonValues:
+        return interpreter.run_ssacfg_region(op.body, args, "fused_rows")
 
     @impl_terminator(YieldOp)
     def yield_(self, interpreter: Interpreter, op: YieldOp, args: Values) -> tuple[TerminatorValue, PythonValues]:

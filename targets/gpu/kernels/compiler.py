@@ -6,6 +6,7 @@ import ctypes
 import shutil
 import subprocess
 import tempfile
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +20,7 @@ PIPELINE = (
 ENTRY = "_mlir_ciface_kernel"
 
 
+@cache
 def is_available() -> bool:
     """Whether MLIR is installed."""
     return find_spec("torch_mlir") is not None

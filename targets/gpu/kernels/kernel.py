@@ -1,4 +1,4 @@
-"""A fused Conv as something to call with tensors."""
+"""A fused operation as something to call with tensors."""
 
 from __future__ import annotations
 
@@ -7,44 +7,57 @@ from collections.abc import Sequence
 from functools import cache, cached_property
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
-from gnnc.dialects.gnn import FusedConvOp
+from gnnc.dialects.gnn import FusedConvOp, FusedOperation, FusedRowsOp
 from gnnc.passes.loops.arguments import KernelInput, Part, kernel_inputs
 from gnnc.targets.gpu.csr import Csr
 from gnnc.targets.gpu.kernels import cache as disk
 from gnnc.targets.gpu.kernels import compiler
 from gnnc.targets.gpu.kernels.machine import cpu
-from gnnc.targets.gpu.kernels.threads import run_ranges
+from gnnc.targets.gpu.kernels.threads import even_ranges, run_ranges
 from gnnc.targets.torch_functions import dtype_of
 
 
-class Kernel:
-    """The machine code of a fused Conv or of a part of it, for CPU tensors."""
+class MachineCode:
+    """The machine code of a fused operation, for CPU tensors."""
 
-    def __init__(self, op: FusedConvOp, part: Part = Part.WHOLE):
-        """Raises NoKernelError if the Conv has no form in loops."""
-        self.op = op
+    def __init__(self, op: FusedOperation, part: Part = Part.WHOLE):
+        """Raises NoKernelError if the operation has no form in loops."""
         self.inputs: Sequence[KernelInput] = kernel_inputs(op, part)
         self.entry, self.engine = machine_code(op, part)
 
-    def __call__(
-        self, csr: Csr, arrays: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor], threads: int
-    ) -> Sequence[torch.Tensor]:
-        """Writes the rows of the results into `outputs`, and gives those."""
-        lists = [list_descriptor(csr.offsets), list_descriptor(csr.neighbors)]
-        rows = [rows_descriptor(array) for array in (*arrays, *outputs)]
+    def run(
+        self, ranges: Sequence[tuple[int, int]], lists: Sequence[Any], arrays: Sequence[torch.Tensor], threads: int
+    ) -> None:
+        """Computes the rows of some ranges. The tensors behind `lists` and `arrays` live as long."""
+        rows = [rows_descriptor(array) for array in arrays]
         pointers = [ctypes.byref(d) for d, _ in (*lists, *rows)]
         entry = self.entry
 
         def work(begin: int, end: int) -> None:
             entry(ctypes.c_int64(begin), ctypes.c_int64(end), *pointers)
 
-        run_ranges(work, csr.ranges if threads > 1 else [(0, csr.rows)], threads)
+        run_ranges(work, ranges, threads)
+
+
+class Kernel(MachineCode):
+    """A fused Conv, or a part of one."""
+
+    def __init__(self, op: FusedConvOp, part: Part = Part.WHOLE):
+        super().__init__(op, part)
+        self.op = op
+
+    def __call__(
+        self, csr: Csr, arrays: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor], threads: int
+    ) -> Sequence[torch.Tensor]:
+        """Writes the rows of the results into `outputs`, and gives those."""
+        lists = [list_descriptor(csr.offsets), list_descriptor(csr.neighbors)]
+        self.run(csr.ranges if threads > 1 else [(0, csr.rows)], lists, [*arrays, *outputs], threads)
         return outputs
 
     # The same Conv in parts, for neighbors that aren't in memory at one time.
@@ -67,6 +80,23 @@ class Kernel:
         return torch.tensor(first_sums(self.op), dtype=dtype_of(self.op.outputs[0].type))
 
 
+class RowsKernel(MachineCode):
+    """Row-wise work."""
+
+    def __init__(self, op: FusedRowsOp):
+        super().__init__(op)
+
+    def __call__(
+        self, arrays: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor], threads: int
+    ) -> Sequence[torch.Tensor]:
+        """Writes the rows of the results into `outputs`, and gives those."""
+        self.run(even_ranges(outputs[0].shape[0], threads), [], [*arrays, *outputs], threads)
+        return outputs
+
+
+AnyKernel: TypeAlias = Kernel | RowsKernel
+
+
 def list_descriptor(array: torch.Tensor) -> tuple[Any, torch.Tensor]:
     """What MLIR passes for memref<?>, and the tensor that must live as long."""
     address = array.data_ptr()
@@ -87,8 +117,9 @@ def rows_descriptor(array: torch.Tensor) -> tuple[Any, torch.Tensor]:
     return (ctypes.c_int64 * 7)(address, address, 0, array.shape[0], size, array.stride(0), 1), array
 
 
-def machine_code(op: FusedConvOp, part: Part) -> tuple[Any, Any]:
-    """The function of a part of a fused Conv, and the engine that holds it where it can't be kept on disk."""
+def machine_code(op: FusedOperation, part: Part) -> tuple[Any, Any]:
+    """The function of a fused operation or of a part of it, and the engine that holds it where it can't be kept on
+    disk."""
     folder = disk.folder()
     library = None if folder is None else folder / f"{disk.key_of(text_of(op), part.value, made_by())}.so"
     if library is not None and library.is_file():
@@ -101,8 +132,8 @@ def machine_code(op: FusedConvOp, part: Part) -> tuple[Any, Any]:
     return compiler.entry_of(library), None
 
 
-def loops_of(op: FusedConvOp, part: Part = Part.WHOLE) -> ModuleOp:
-    """A module with the function in loops of a fused Conv or of a part of it."""
+def loops_of(op: FusedOperation, part: Part = Part.WHOLE) -> ModuleOp:
+    """A module with the function in loops of a fused operation or of a part of it."""
     from gnnc.passes.loops.kernel import loop_function
 
     return ModuleOp([loop_function(op, "kernel", part)])
@@ -115,12 +146,17 @@ def generic(module: ModuleOp) -> str:
     return text.getvalue()
 
 
-def text_of(op: FusedConvOp) -> str:
-    """The body of a fused Conv: all that its machine code depends on, which densities are no part of."""
+def text_of(op: FusedOperation) -> str:
+    """The name and body of a fused operation: all that its machine code depends on. Densities, places among
+    the Convs and the names of values are no part of that."""
     op = op.clone()
     for inner in op.body.block.ops:
-        inner.properties.pop("densities", None)
+        for name in ("densities", "layer", "conv"):
+            inner.properties.pop(name, None)
+    for value in [*op.body.block.args, *(result for inner in op.body.block.ops for result in inner.results)]:
+        value.name_hint = None
     text = StringIO()
+    text.write(op.name)
     Printer(text).print_region(op.body)
     return text.getvalue()
 

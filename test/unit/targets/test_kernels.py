@@ -1,4 +1,5 @@
-"""Compiled kernels against the reference executor: aggregations, messages, widths and number types."""
+"""Compiled kernels against the reference executor: aggregations, messages, widths and number types; row-wise work and
+attention."""
 
 from __future__ import annotations
 
@@ -201,3 +202,140 @@ def test_results_do_not_depend_on_threads(threads: int) -> None:
     case = case_of("weighted by nodes", "sum", 47, "f32", EPILOGUE, nodes=40_000)
     executor = case.executor()
     assert torch.equal(case.run(executor, threads=threads), case.run(executor))
+
+
+ROWS = """
+!n = tensor<?x{width}x{dtype}, #gnn.on<nodes "n">>
+!c = tensor<?x1x{dtype}, #gnn.on<nodes "n">>
+!b = tensor<{width}x{dtype}>
+gnn.weight @bias : !b
+func.func @structure() {{ func.return }}
+func.func @forward(%nx: !n {{gnn.name = "x"}}, %nd: !c {{gnn.name = "d"}}) -> (!n, !c) {{
+  %h, %k = gnn.conv_block layer 0 targets(%a = %nx : !n, %d = %nd : !c) -> (!n, !c) {{
+    %bias = gnn.load_weight @bias : !b
+    %p = gnn.add %a, %bias : !n, !b -> !n
+    %q = gnn.mul %d, %p : !c, !n -> !n
+    %r = gnn.leaky_relu %q slope 1.0e-01 : !n
+    %s = gnn.rowwise "aten.sum.dim_IntList"(%r, [1], true) : (!n) -> !c
+    %t = gnn.{last} %r : !n
+    gnn.yield %t, %s : !n, !c
+  }}
+  func.return %h, %k : !n, !c
+}}
+"""
+
+PROJECTION = """
+!n = tensor<?x{flat}xf32, #gnn.on<nodes "n">>
+!h = tensor<?x{heads}x{size}xf32, #gnn.on<nodes "n">>
+!s = tensor<?x{heads}xf32, #gnn.on<nodes "n">>
+!w = tensor<1x{heads}x{size}xf32>
+gnn.weight @vectors : !w
+func.func @structure() {{ func.return }}
+func.func @forward(%nx: !n {{gnn.name = "x"}}) -> !s {{
+  %r = gnn.conv_block layer 0 targets(%a = %nx : !n) -> (!s) {{
+    %w = gnn.load_weight @vectors : !w
+    %v = gnn.reshape %a : !n -> !h
+    %m = gnn.mul %v, %w : !h, !w -> !h
+    %s = gnn.rowwise "aten.sum.dim_IntList"(%m, [-1]) : (!h) -> !s
+    gnn.yield %s : !s
+  }}
+  func.return %r : !s
+}}
+"""
+
+ATTENTION = """
+!h = tensor<?x{heads}x{size}xf32, #gnn.on<nodes "n">>
+!s = tensor<?x{heads}xf32, #gnn.on<nodes "n">>
+!m = tensor<?x{heads}x{size}xf32, #gnn.on<edges "e">>
+!t = tensor<?x{heads}xf32, #gnn.on<edges "e">>
+!u = tensor<?x{heads}x1xf32, #gnn.on<edges "e">>
+!e = !gnn.edges<"e", "n" -> "n">
+func.func @structure(%i: tensor<2x?xi64, #gnn.on<edges "e">> {{gnn.name = "i"}}) -> !e {{
+  %e = gnn.relation %i : tensor<2x?xi64, #gnn.on<edges "e">> -> !e
+  func.return %e : !e
+}}
+func.func @forward(%nx: !h {{gnn.name = "x"}}, %np: !s {{gnn.name = "p"}}, %nq: !s {{gnn.name = "q"}},
+    %set: !e {{gnn.structure = 0 : i64}}) -> !h {{
+  %r = gnn.conv_block layer 1 neighbors(%x = %nx : !h, %p = %np : !s, %q = %nq : !s) structure(%e = %set : !e)
+      -> (!h) {{
+    %ps = gnn.gather %p at source of %e : !s, !e -> !t
+    %qt = gnn.gather %q at target of %e : !s, !e -> !t
+    %sum = gnn.add %ps, %qt : !t, !t -> !t
+    %l = gnn.leaky_relu %sum slope 2.0e-01 : !t
+    %w = gnn.edge_softmax %l at target of %e eps {eps} layer 1 conv 0 : !t, !e
+    %xs = gnn.gather %x at source of %e : !h, !e -> !m
+    %wu = gnn.reshape %w : !t -> !u
+    %m = gnn.mul %wu, %xs : !u, !m -> !m
+    %y = gnn.aggregate sum %m at target of %e layer 1 conv 0 : !m, !e -> !h
+    gnn.yield %y : !h
+  }}
+  func.return %r : !h
+}}
+"""
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_rows_of_every_width(width: int, dtype: str) -> None:
+    module = parsed(ROWS.format(width=width, dtype=dtype, last="exp" if dtype == "f32" else "relu"))
+    torch.manual_seed(width)
+    number = {"f32": torch.float32, "f64": torch.float64}[dtype]
+    weights = {"bias": torch.randn(width, dtype=number)}
+    executor = executor_with_kernels(module, weights)
+    assert len(executor.kernels) == 1
+    for nodes in (0, 1, 50):
+        inputs = {"x": torch.randn(nodes, width, dtype=number), "d": torch.randn(nodes, 1, dtype=number)}
+        expected = run_function(module, "forward", list(inputs.values()), weights, {"n": nodes})
+        for threads, batch_size in ((1, None), (3, None), (2, 7)):
+            results = executor.run(inputs, [], {"n": nodes}, threads=threads, batch_size=batch_size)
+            for result, right in zip(results, expected, strict=True):
+                assert result.shape == right.shape
+                if nodes:
+                    assert_close(result, right)
+
+
+def test_rows_too_long_for_a_kernel_run_without() -> None:
+    module = parsed(ROWS.format(width=5000, dtype="f32", last="exp"))
+    weights = {"bias": torch.randn(5000)}
+    executor = executor_with_kernels(module, weights)
+    assert not executor.kernels
+    inputs = {"x": torch.randn(3, 5000), "d": torch.randn(3, 1)}
+    expected = run_function(module, "forward", list(inputs.values()), weights, {"n": 3})
+    assert_close(executor.run(inputs, [], {"n": 3})[0], expected[0])
+
+
+@pytest.mark.parametrize(("heads", "size"), [(1, 1), (1, 47), (2, 64), (3, 5), (8, 7), (8, 16), (20, 3)])
+def test_projections_of_heads(heads: int, size: int) -> None:
+    module = parsed(PROJECTION.format(heads=heads, size=size, flat=heads * size))
+    torch.manual_seed(heads)
+    weights, x = {"vectors": torch.randn(1, heads, size)}, torch.randn(40, heads * size)
+    executor = executor_with_kernels(module, weights)
+    assert len(executor.kernels) == 1
+    expected = run_function(module, "forward", [x], weights, {"n": 40})[0]
+    assert_close(executor.run({"x": x}, [], {"n": 40})[0], expected)
+
+
+@pytest.mark.parametrize("eps", ["0.0", "1.0e-16"])
+@pytest.mark.parametrize(
+    ("heads", "size"), [(1, 16), (2, 64), (3, 1), (4, 5), (5, 40), (8, 7), (8, 16), (16, 2), (20, 3)]
+)
+def test_attention_of_many_heads(heads: int, size: int, eps: str) -> None:
+    """Scores lie side by side in vectors of edges or of heads; rows have no edge, a few, or more than two chunks."""
+    module = parsed(ATTENTION.format(heads=heads, size=size, eps=eps))
+    torch.manual_seed(heads + size)
+    nodes, count = 60, 300
+    ends = torch.randint(0, nodes - 5, (2, count))
+    ends[1, :50] = 3
+    edges = EdgeSet(ends[0], ends[1], nodes, nodes)
+    inputs = {
+        "x": torch.randn(nodes, heads, size),
+        "p": 30 * torch.randn(nodes, heads),
+        "q": 30 * torch.randn(nodes, heads),
+    }
+    executor = executor_with_kernels(module, {})
+    assert len(executor.kernels) == 1
+    expected = run_function(module, "forward", [*inputs.values(), edges], {}, {"n": nodes})[0]
+    for batch_size in (None, 7):
+        result = executor.run(inputs, [edges], {"n": nodes}, batch_size=batch_size)[0]
+        assert_close(result, expected)
+        assert not result[-5:].any()

@@ -83,7 +83,7 @@ gnn.conv_block layer 1 -> () {
 
 %x = "test.op"() : () -> tensor<?x8xf32, #gnn.on<nodes "n">>
 gnn.yield %x : tensor<?x8xf32, #gnn.on<nodes "n">>
-// CHECK: 'gnn.yield' expects parent op to be one of 'gnn.conv_block', 'gnn.fused_conv'
+// CHECK: 'gnn.yield' expects parent op to be one of 'gnn.conv_block', 'gnn.fused_conv', 'gnn.fused_rows'
 
 // -----
 

@@ -1,0 +1,100 @@
+"""A function that computes rows one after the other: what all kernels have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, FunctionType, TensorType, UnitAttr
+from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
+
+from gnnc.dialects.gnn import FusedOperation
+from gnnc.passes.loops.arguments import KernelInput, kernel_inputs
+from gnnc.passes.loops.builder import LoopBuilder, index, rows_type
+from gnnc.passes.loops.expressions import HALF, element_of_tensor
+from gnnc.passes.loops.lanes import Lanes, NoKernelError
+
+VECTOR_BYTES = 64
+
+
+class RowLoop(ABC):
+    """The function of a fused operation: a loop over a range of rows."""
+
+    lists: ClassVar[tuple[Attribute, ...]] = ()
+    """The types of what it takes besides the range and its arrays."""
+
+    def __init__(self, op: FusedOperation):
+        self.op = op
+        self.inputs = kernel_inputs(op)
+        self.element = element_type(op)
+        self.width = VECTOR_BYTES // self.element.size
+        self.results = op.results_inside
+
+    def function(self, name: str) -> func.FuncOp:
+        inputs = [rows_type(self.stored_element(self.op.body.block.args[i.place])) for i in self.inputs]
+        types = [index, index, *self.lists, *inputs, *self.written()]
+        block = Block(arg_types=types)
+        self.b = LoopBuilder(block, self.element, self.width)
+        begin, end, *others = block.args
+        lists, arrays = others[: len(self.lists)], others[len(self.lists) :]
+        self.arrays: dict[KernelInput, SSAValue] = dict(zip(self.inputs, arrays, strict=False))
+        self.outputs = arrays[len(self.inputs) :]
+        self.prepare(lists)
+        self.b.loop(begin, end, self.b.index(1), [], lambda row, _: self.row(row) or [])
+        self.b.insert(func.ReturnOp())
+        function = func.FuncOp(name, FunctionType.from_lists(types, []), Region(block))
+        function.attributes["llvm.emit_c_interface"] = UnitAttr()
+        return function
+
+    def written(self) -> list[Attribute]:
+        """The types of the arrays that it writes."""
+        return [rows_type(self.stored_element(result)) for result in self.results]
+
+    def stored_element(self, value: SSAValue) -> Attribute:
+        """The type of the numbers of an input or a result as they lie in memory."""
+        element = element_of_tensor(value)
+        return element if isinstance(element, HALF) else self.element
+
+    @abstractmethod
+    def prepare(self, lists: Sequence[SSAValue]) -> None:
+        """Emits what stands before the loop."""
+
+    @abstractmethod
+    def row(self, row: SSAValue) -> None:
+        """Emits what computes and stores one row of every result."""
+
+    def store(self, place: int, lanes: Lanes, row: SSAValue, value: SSAValue) -> None:
+        self.store_at(self.outputs[place], lanes, row, value)
+
+    def store_at(self, array: SSAValue, lanes: Lanes, row: SSAValue, value: SSAValue) -> None:
+        column = self.b.index(lanes.start)
+        if lanes.is_scalar:
+            self.b.store(value, array, row, column)
+        else:
+            self.b.store_vector(self.b.widened(value), array, row, column, lanes.count)
+
+    def load(self, source: KernelInput, row: SSAValue, lanes: Lanes) -> SSAValue:
+        array, column = self.arrays[source], self.b.index(lanes.start)
+        if lanes.is_scalar:
+            return self.b.load(array, row, column)
+        return self.b.load_vector(array, row, column, lanes.count)
+
+
+def place_of(argument: SSAValue) -> int:
+    assert isinstance(argument, BlockArgument)
+    return argument.index
+
+
+def element_type(op: FusedOperation) -> AnyFloat:
+    """The one float type that a fused operation computes in; what it loads and stores may have fewer bits."""
+    values = [v for o in op.body.block.ops for v in (*o.operands, *o.results)]
+    types = {t.element_type for v in values if isinstance(t := v.type, TensorType) and t.get_shape()}
+    stored = {t for t in types if str(t) == "i1" or isinstance(t, HALF)}
+    if len(types - stored) != 1:
+        raise NoKernelError("values of several number types meet")
+    (element,) = types - stored
+    if not isinstance(element, Float32Type | Float64Type):
+        raise NoKernelError(f"numbers are {element}")
+    return element
