@@ -29,7 +29,7 @@ from gnnc.sampling import fan_outs, sampled_module
 from gnnc.store_runs import StoreOptions, run_in_store
 from gnnc.targets.gpu.errors import ResourceError
 from gnnc.targets.gpu.executor import BatchedExecutor
-from gnnc.targets.gpu.fused_executor import executor_with_kernels
+from gnnc.targets.gpu.fused_executor import executor_for_stores, executor_with_kernels
 from gnnc.targets.gpu.run_report import RunReport
 from gnnc.targets.gpu.sparse_rows import SparseRows, crossovers_of, sparse_features
 from gnnc.tensors import as_tensor
@@ -82,6 +82,7 @@ class Program:
         self._graph_as_frozen: AnyGraph | None = None
         self._executor = BatchedExecutor(module, weights)
         self._cpu_executor: BatchedExecutor | None = None
+        self._store_executor: BatchedExecutor | None = None
         self._structure: tuple[AnyGraph, tuple[Any, ...]] | None = None
         self._features: tuple[AnyGraph, KeptFeatures] | None = None
         self._sampled: tuple[tuple[tuple[int, ...], int], BatchedExecutor] | None = None
@@ -145,7 +146,7 @@ class Program:
                     "a store is for programs in fp32 whose features are not frozen: compile without, or no store"
                 )
             options = StoreOptions(store, memory, batch_size, threads)
-            results = self.run_stored(executor, given, tensors, used, nodes, options)
+            results = self.run_stored(given, tensors, used, nodes, options)
             return rebuild(self.outputs, results if as_tensors else [result.numpy() for result in results])
         kept = self.kept_features(used, tensors) if x is None and memory is None else None
         results = self.run_tensors(used, tensors, nodes, batch_size, device, executor, threads, kept, memory)
@@ -191,7 +192,6 @@ class Program:
 
     def run_stored(
         self,
-        executor: BatchedExecutor,
         given: Mapping[str, Any],
         tensors: Mapping[str, torch.Tensor],
         graph: AnyGraph,
@@ -202,6 +202,9 @@ class Program:
         check_counts(options.batch_size, options.threads)
         asked = None if nodes is None else asked_nodes(nodes, self.output_rows(), graph.node_counts)
         wanted = None if asked is None else {name: torch.unique(ids) for name, ids in asked.items()}
+        if self._store_executor is None:
+            self._store_executor = executor_for_stores(self.module, self.weights)
+        executor = self._store_executor
         results, self.report = run_in_store(executor, self.inputs, given, tensors, graph.node_counts, wanted, options)
         if asked is None:
             return results

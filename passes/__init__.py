@@ -25,6 +25,7 @@ PASSES = {
     "gnn-fuse-conv": "GnnFuseConv",
     "gnn-fuse-rows": "GnnFuseRows",
     "gnn-index-convs": "GnnIndexConvs",
+    "gnn-inline-conv-blocks": "GnnInlineConvBlocks",
     "gnn-narrow-storage": "GnnNarrowStorage",
     "gnn-prune-structure": "GnnPruneStructure",
     "gnn-raise-edge-sets": "GnnRaiseEdgeSets",

@@ -8,7 +8,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from gnnc.dialects.gnn import FusedOperation
+from gnnc.dialects.gnn import FusedConvOp, FusedOperation
+from gnnc.passes.loops.arguments import Part
 from gnnc.passes.loops.kernel import loop_function
 from gnnc.passes.loops.lanes import NoKernelError
 
@@ -19,9 +20,14 @@ class ConvertGnnToLoops(ModulePass):
     the operation. What the operation means stays in its body: the function is how a CPU computes it. Rows are a range
     of the caller's choice, so that threads share the work; features are tiled into vector registers, and the loop over
     edges is innermost, with coming rows on their way into the cache.
+
+    With `parts`, two more follow for a Conv whose neighbors don't fit into memory at one time: `..._add_up` goes on
+    from sums in memory, over some edges of each row, and `..._finish` makes the results of them.
     """
 
     name = "convert-gnn-to-loops"
+
+    parts: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         fused = [o for o in op.walk() if isinstance(o, FusedOperation) and o.kernel is None]
@@ -31,4 +37,6 @@ class ConvertGnnToLoops(ModulePass):
             except NoKernelError:
                 continue
             op.body.block.add_op(function)
+            for part in (Part.ADD_UP, Part.FINISH) if self.parts and isinstance(found, FusedConvOp) else ():
+                op.body.block.add_op(loop_function(found, f"kernel_{number}_{part.value}", part))
             found.set_kernel(f"kernel_{number}")

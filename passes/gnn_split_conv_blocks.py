@@ -35,12 +35,12 @@ from gnnc.passes.analysis.conv_layers import (
     restriction_of,
     stages,
 )
-from gnnc.passes.analysis.cost_model import CostKind, row_bytes
+from gnnc.passes.analysis.cost_model import NEVER, CostKind, row_bytes
 from gnnc.passes.analysis.decision_log import NODE, Decision, record, source_of
 from gnnc.passes.analysis.model_functions import ModelFunctions, model_functions, returned
 
 MINIMUM = "minimum cut"
-UNITS: dict[CostKind, str] = {"time": NODE, "bytes": "bytes a node", "tensors": "tensors"}
+UNITS: dict[CostKind, str] = {"time": NODE, "bytes": "bytes a node", "tensors": "tensors", "stored": NODE}
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,9 @@ class GnnSplitConvBlocks(ModulePass):
 
     What a block hands on is a minimum vertex cut, nearest to its consumers. `cost` prices it: `time` counts loads, the
     write and what is computed again for every neighbour; `bytes` counts bytes moved; `tensors` counts tensors, as the
-    DGI paper does. `loads` is how often a batch is expected to load a row that neighbours need, for each target: the
-    mean in-degree at most.
+    DGI paper does. `stored` is `time` where nothing is computed again: all that messages are made from is handed on,
+    so that a Conv can be added up from arrays on disk. `loads` is how often a batch is expected to load a row that
+    neighbours need, for each target: the mean in-degree at most.
     """
 
     name = "gnn-split-conv-blocks"
@@ -81,6 +82,7 @@ class GnnSplitConvBlocks(ModulePass):
             "what the Convs give": boundary.upstream_price,
             "what later layers use": boundary.downstream_price,
         }
+        predicted = {choice: price for choice, price in predicted.items() if price < NEVER}
         makers = [v.owner for v in boundary.kept if isinstance(v.owner, Operation)]
         place = source_of(makers[0]) if makers else ""
         return Decision(self.name, subject, place, MINIMUM, predicted, unit=UNITS[self.cost])

@@ -74,6 +74,14 @@ def splitting_pipeline(*, cost: CostKind = "time", loads: int = 8) -> Sequence[M
     return (GnnIndexConvs(), GnnSplitConvBlocks(cost=cost, loads=loads))
 
 
+def storing_pipeline() -> Sequence[ModulePass]:
+    """From ConvBlocks for runs in memory to those for runs with a store."""
+    from gnnc.passes.gnn_inline_conv_blocks import GnnInlineConvBlocks
+    from gnnc.passes.gnn_split_conv_blocks import GnnSplitConvBlocks
+
+    return (GnnInlineConvBlocks(), GnnSplitConvBlocks(cost="stored"))
+
+
 def fusing_pipeline() -> Sequence[ModulePass]:
     """From ConvBlocks to those that run with compiled kernels."""
     from gnnc.passes.gnn_accumulate_linear import GnnAccumulateLinear

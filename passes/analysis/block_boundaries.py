@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
-from gnnc.dialects.gnn import ConvOperation
+from gnnc.dialects.gnn import ConvOperation, GatherOp
 from gnnc.passes.analysis.conv_layers import ConvLayers, is_on_edges, is_on_nodes
 from gnnc.passes.analysis.cost_model import CostKind, recompute_price, row_bytes, store_price
 from gnnc.passes.analysis.model_functions import ModelFunctions
@@ -73,6 +73,8 @@ def boundary_graph(
         or any(later > layer for later in uses[v].neighbor_layers | uses[v].target_layers)
         or any(layers.layers[w] > layer for w in uses[v].rowwise)
     }
+    if prices.kind == "stored":
+        neighbors |= needed_by_neighbors(layer, inside, edges, uses, at_targets=True)
     vertices = [Vertex(v, *vertex_prices(v, v in neighbors, prices, stored=v in stored)) for v in inside]
     return DataflowGraph(tuple(vertices), tuple(edges), frozenset(stored & set(inside) | fresh), frozenset(needed))
 
@@ -88,15 +90,23 @@ def vertex_prices(value: SSAValue, for_neighbors: bool, prices: Prices, *, store
 
 
 def needed_by_neighbors(
-    layer: int, inside: list[SSAValue], edges: list[tuple[SSAValue, SSAValue]], uses: dict[SSAValue, Uses]
+    layer: int,
+    inside: list[SSAValue],
+    edges: list[tuple[SSAValue, SSAValue]],
+    uses: dict[SSAValue, Uses],
+    *,
+    at_targets: bool = False,
 ) -> set[SSAValue]:
-    """The values whose rows a later block needs for neighbours, directly or through row-wise work."""
+    """The values whose rows a later block needs for neighbours, or on edges `at_targets`, directly or through row-wise
+    work."""
     users: dict[SSAValue, list[SSAValue]] = {v: [] for v in inside}
     for operand, result in edges:
         users[operand].append(result)
     found: set[SSAValue] = set()
     for value in reversed(inside):
-        later = any(later > layer for later in uses[value].neighbor_layers)
+        on_edges = at_targets and any(isinstance(use.operation, GatherOp) for use in value.uses)
+        layers = uses[value].neighbor_layers | (uses[value].target_layers if on_edges else set[int]())
+        later = any(later > layer for later in layers)
         if later or any(user in found or user in uses[value].gathered for user in users[value]):
             found.add(value)
     return found

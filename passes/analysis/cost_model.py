@@ -15,7 +15,10 @@ from xdsl.ir import Attribute, Operation
 from gnnc.dialects.gnn import BroadcastOp, LinearOp, MatmulOp, ReshapeOp
 from gnnc.dialects.gnn.attributes import row_shape
 
-CostKind = Literal["time", "bytes", "tensors"]
+CostKind = Literal["time", "bytes", "tensors", "stored"]
+
+NEVER = 10**15
+"""The price of what should not be done: a quarter of an hour a row."""
 
 GATHER_PS_PER_BYTE = 200  # rows at random places: about 5 GB/s
 WRITE_PS_PER_BYTE = 50  # rows in order: about 20 GB/s
@@ -61,4 +64,6 @@ def store_price(kind: CostKind, size: int, loads: int, *, stored: bool) -> int:
 
 def recompute_price(kind: CostKind, op: Operation, loads: int) -> int:
     """The price of computing a row where it is loaded instead of once: the extra times it is computed."""
+    if kind == "stored" and loads > 1:
+        return NEVER
     return (loads - 1) * compute_price(op) if kind == "time" else 0

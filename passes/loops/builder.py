@@ -269,6 +269,14 @@ class LoopBuilder:
         self.insert(op)
         return list(op.results)
 
+    def when(self, condition: SSAValue, body: Callable[[], None]) -> None:
+        """What happens only if a condition holds."""
+        block = Block()
+        with self.inside(block):
+            body()
+            self.insert(scf.YieldOp())
+        self.insert(scf.IfOp(condition, [], Region(block)))
+
 
 REASSOCIATE = arith.FastMathFlagsAttr([FastMathFlag.REASSOC])
 """Lanes may be added pairwise, in a fixed tree."""

@@ -32,6 +32,14 @@ class Accumulated:
     lanes: Lanes
 
 
+@dataclass(frozen=True)
+class Carried:
+    """Some numbers that go from edge to edge, all the same before the first one."""
+
+    count: int
+    start: float
+
+
 RowLeaf: TypeAlias = Callable[[SSAValue, Lanes, SSAValue, SSAValue | None, SSAValue | None], SSAValue | None]
 
 
@@ -66,11 +74,10 @@ class EdgeLoop:
     def note_gather(self, array: SSAValue, lanes: Lanes) -> None:
         self.gathered[array, lanes.start] = None
 
-    def run(
-        self, row: SSAValue, first: SSAValue, last: SSAValue, wanted: Sequence[Accumulated]
-    ) -> dict[Accumulated, SSAValue]:
-        """What the aggregations of a row give, for edges `first` to `last`."""
-        begin = [self.b.splat(neutral(a)) if not a.lanes.is_scalar else self.b.number(neutral(a)) for a in wanted]
+    def add_up(
+        self, row: SSAValue, first: SSAValue, last: SSAValue, wanted: Sequence[Accumulated], carried: Sequence[SSAValue]
+    ) -> list[SSAValue]:
+        """What is carried once edges `first` to `last` of a row are added."""
         self.gathered = {}
 
         def body(edge: SSAValue, so_far: list[SSAValue]) -> list[SSAValue]:
@@ -82,8 +89,13 @@ class EdgeLoop:
             self.prefetch(edge)
             return combined
 
-        totals = self.b.loop(first, last, self.b.index(1), begin, body)
-        return {a: self.finished(a, total, first, last) for a, total in zip(wanted, totals, strict=True)}
+        return self.b.loop(first, last, self.b.index(1), carried, body)
+
+    def finish(
+        self, first: SSAValue, last: SSAValue, wanted: Sequence[Accumulated], carried: Sequence[SSAValue]
+    ) -> dict[Accumulated, SSAValue]:
+        """What the aggregations of a row give whose edges are `first` to `last`."""
+        return {a: self.finished(a, total, first, last) for a, total in zip(wanted, carried, strict=True)}
 
     def expressions(self, row: SSAValue, edge: SSAValue) -> Expressions:
         """Values on one edge."""
@@ -133,6 +145,11 @@ class EdgeLoop:
             at = self.b.index_plus(address, self.b.add(arith.MuliOp(place, size)))
             pointer = self.b.add(llvm.IntToPtrOp(self.b.add(arith.IndexCastOp(at, i64))))
             self.b.insert(llvm.CallIntrinsicOp("llvm.prefetch.p0", [pointer, *flags], []))
+
+
+def carried_sums(wanted: Sequence[Accumulated]) -> list[Carried]:
+    """What a loop over edges carries."""
+    return [Carried(a.lanes.count, neutral(a)) for a in wanted]
 
 
 def aggregate_of(accumulated: Accumulated) -> AggregateOp:

@@ -5,31 +5,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import func
+from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import i32, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from gnnc.dialects.gnn import AggregateOp, FusedConvOp, FusedOperation, GatherOp
 from gnnc.dialects.gnn.attributes import domain_of, row_shape
-from gnnc.passes.loops.arguments import KernelInput, Role
-from gnnc.passes.loops.builder import list_type
-from gnnc.passes.loops.edge_loop import Accumulated, EdgeLoop
+from gnnc.passes.loops.arguments import KernelInput, Part, Role, kernel_inputs
+from gnnc.passes.loops.builder import list_type, rows_type
+from gnnc.passes.loops.edge_loop import Accumulated, Carried, EdgeLoop, carried_sums
 from gnnc.passes.loops.expressions import Expressions
 from gnnc.passes.loops.lanes import Lanes, NoKernelError, operand_lanes, partition, row_size
-from gnnc.passes.loops.online_softmax import attend
+from gnnc.passes.loops.online_softmax import OnlineSoftmax, carried_by_softmax, online_softmax
 from gnnc.passes.loops.row_loop import RowLoop, place_of
 from gnnc.passes.loops.row_work import RowWork
-from gnnc.passes.loops.softmax import attention_of
+from gnnc.passes.loops.softmax import Attention, attention_of
 
 TILE = 8
 """Accumulators that a pass over the edges keeps in registers; twice as many lose (spills)."""
 
 
-def loop_function(op: FusedOperation, name: str) -> func.FuncOp:
-    """The function in loops that computes the rows of a fused operation. Raises NoKernelError where there is none."""
+def loop_function(op: FusedOperation, name: str, part: Part = Part.WHOLE) -> func.FuncOp:
+    """The function in loops that computes the rows of a fused operation, or a part of a Conv. Raises NoKernelError
+    where there is none."""
     if isinstance(op, FusedConvOp):
-        return ConvLoop(op).function(name)
+        return ConvLoop(op, part).function(name)
     return RowWork(op).function(name)
+
+
+def first_sums(op: FusedConvOp) -> list[float]:
+    """The sums of a row that no edge has been added to, as Part.ADD_UP goes on from. Raises NoKernelError."""
+    loop = ConvLoop(op, Part.ADD_UP)
+    return [c.start for tile in loop.tiles() for c in loop.carried(tile) for _ in range(c.count)]
 
 
 @dataclass(frozen=True)
@@ -41,43 +48,100 @@ class Tile:
 
 
 class ConvLoop(RowLoop):
-    """The function of a fused Conv."""
+    """The function of a fused Conv, or of a part of one."""
 
     op: FusedConvOp
     lists = (list_type(i64), list_type(i32))
 
-    def __init__(self, op: FusedConvOp):
+    def __init__(self, op: FusedConvOp, part: Part):
         super().__init__(op)
+        self.part = part
+        self.inputs = kernel_inputs(op, part)
         self.attention = attention_of(op)
+        self.softmaxes: dict[Tile, OnlineSoftmax] = {}
+
+    def written(self) -> list[Attribute]:
+        """Sums, where it computes a part, and results, where it doesn't stop at sums."""
+        sums = [] if self.part is Part.WHOLE else [rows_type(self.element)]
+        return [*sums, *([] if self.part is Part.ADD_UP else super().written())]
 
     def prepare(self, lists: Sequence[SSAValue]) -> None:
         self.offsets, self.neighbors = lists
+        if self.part is not Part.WHOLE:
+            self.sums, *self.outputs = self.outputs
         self.edge_loop = EdgeLoop(self.b, self.op, self.neighbors, self.leaf, self.arrays)
         self.edge_loop.prepare()
 
     def row(self, row: SSAValue) -> None:
         first = self.b.load_index(self.offsets, row)
         last = self.b.load_index(self.offsets, self.b.offset(row, 1))
+        if self.part is Part.ADD_UP:
+            some = self.b.add(arith.CmpiOp(first, last, "slt"))
+            self.b.when(some, lambda: self.go_on(row, first, last))
+            return
+        column = 0
         for tile in self.tiles():
-            accumulators = self.accumulate(row, first, last, tile.accumulated)
+            carried = self.carried(tile)
+            if self.part is Part.FINISH:
+                totals = self.load_sums(row, column, carried)
+            else:
+                start = [self.b.number(c.start) if c.count == 1 else self.b.splat(c.start) for c in carried]
+                totals = self.add_up(tile, row, first, last, start)
+            column += sum(c.count for c in carried)
+            self.store_results(row, tile, self.finished(tile, first, last, totals))
 
-            def leaf(
-                value: SSAValue, lanes: Lanes, there: dict[Accumulated, SSAValue] = accumulators
-            ) -> SSAValue | None:
-                found = there.get(Accumulated(value, lanes))
-                return found if found is not None else self.leaf(value, lanes, row, None, None)
+    # Sums: what the loop over edges carries, in registers or in memory.
 
-            epilogue = Expressions(self.b, leaf)
-            for place, lanes in tile.outputs:
-                self.store(place, lanes, row, epilogue.value(self.results[place], lanes))
+    def carried(self, tile: Tile) -> list[Carried]:
+        if self.attention is None:
+            return carried_sums(tile.accumulated)
+        return carried_by_softmax(self.attention, tile.accumulated, self.width)
 
-    def accumulate(
-        self, row: SSAValue, first: SSAValue, last: SSAValue, wanted: Sequence[Accumulated]
+    def add_up(
+        self, tile: Tile, row: SSAValue, first: SSAValue, last: SSAValue, carried: Sequence[SSAValue]
+    ) -> list[SSAValue]:
+        if self.attention is None:
+            return self.edge_loop.add_up(row, first, last, tile.accumulated, carried)
+        return self.softmax(tile, self.attention).add_up(row, first, last, carried)
+
+    def finished(
+        self, tile: Tile, first: SSAValue, last: SSAValue, carried: Sequence[SSAValue]
     ) -> dict[Accumulated, SSAValue]:
-        """What the aggregations of a row give, for edges `first` to `last`."""
-        if self.attention is not None:
-            return attend(self.edge_loop, self.attention, row, first, last, wanted)
-        return self.edge_loop.run(row, first, last, wanted)
+        if self.attention is None:
+            return self.edge_loop.finish(first, last, tile.accumulated, carried)
+        return self.softmax(tile, self.attention).finish(carried)
+
+    def softmax(self, tile: Tile, attention: Attention) -> OnlineSoftmax:
+        if tile not in self.softmaxes:
+            self.softmaxes[tile] = online_softmax(self.edge_loop, attention, tile.accumulated)
+        return self.softmaxes[tile]
+
+    def go_on(self, row: SSAValue, first: SSAValue, last: SSAValue) -> None:
+        """From the sums of a row in memory, for edges `first` to `last`."""
+        column = 0
+        for tile in self.tiles():
+            carried = self.carried(tile)
+            start = self.load_sums(row, column, carried)
+            for c, total in zip(carried, self.add_up(tile, row, first, last, start), strict=True):
+                self.store_at(self.sums, Lanes(column, c.count), row, total)
+                column += c.count
+
+    def load_sums(self, row: SSAValue, column: int, carried: Sequence[Carried]) -> list[SSAValue]:
+        loaded: list[SSAValue] = []
+        for c in carried:
+            at, one = self.b.index(column), c.count == 1
+            loaded.append(self.b.load(self.sums, row, at) if one else self.b.load_vector(self.sums, row, at, c.count))
+            column += c.count
+        return loaded
+
+    def store_results(self, row: SSAValue, tile: Tile, accumulators: dict[Accumulated, SSAValue]) -> None:
+        def leaf(value: SSAValue, lanes: Lanes) -> SSAValue | None:
+            found = accumulators.get(Accumulated(value, lanes))
+            return found if found is not None else self.leaf(value, lanes, row, None, None)
+
+        epilogue = Expressions(self.b, leaf)
+        for place, lanes in tile.outputs:
+            self.store(place, lanes, row, epilogue.value(self.results[place], lanes))
 
     # Tiles: outputs in pieces of a vector, together as long as their accumulators fit into registers.
 

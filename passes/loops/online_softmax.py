@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TypeAlias
 
 from xdsl.builder import Builder
@@ -17,7 +18,7 @@ from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint
 
 from gnnc.passes.loops.builder import LoopBuilder
-from gnnc.passes.loops.edge_loop import Accumulated, EdgeLoop
+from gnnc.passes.loops.edge_loop import Accumulated, Carried, EdgeLoop
 from gnnc.passes.loops.exponential import exponential
 from gnnc.passes.loops.expressions import Expressions
 from gnnc.passes.loops.lanes import Lanes, lie_side_by_side, operand_lanes, row_size
@@ -30,36 +31,43 @@ FEWEST_HEADS = 4
 OfHead: TypeAlias = Callable[[Lanes], SSAValue]
 
 
-def attend(
-    loop: EdgeLoop, attention: Attention, row: SSAValue, first: SSAValue, last: SSAValue, wanted: Sequence[Accumulated]
-) -> dict[Accumulated, SSAValue]:
-    """The weighted sums of a row, for edges `first` to `last`."""
-    heads = list(dict.fromkeys(attention.head_of(a.lanes, loop.b.width) for a in wanted))
+def online_softmax(loop: EdgeLoop, attention: Attention, wanted: Sequence[Accumulated]) -> OnlineSoftmax:
+    """What computes the weighted sums of rows, for some lanes of them."""
+    return kind_of(attention, wanted, loop.b.width)(loop, attention, wanted)
+
+
+def carried_by_softmax(attention: Attention, wanted: Sequence[Accumulated], vector: int) -> list[Carried]:
+    """What the loop over edges carries: largest scores and sums of exponentials, and the weighted sums."""
+    state = kind_of(attention, wanted, vector).state(len(heads_of(attention, wanted, vector)), vector)
+    return [*state, *(Carried(a.lanes.count, 0.0) for a in wanted)]
+
+
+def heads_of(attention: Attention, wanted: Sequence[Accumulated], vector: int) -> list[Lanes]:
+    return list(dict.fromkeys(attention.head_of(a.lanes, vector) for a in wanted))
+
+
+def kind_of(attention: Attention, wanted: Sequence[Accumulated], vector: int) -> type[OnlineSoftmax]:
+    heads = heads_of(attention, wanted, vector)
     together = Lanes(heads[0].start, len(heads))
     side_by_side = [head.start for head in heads] == list(range(together.start, together.start + together.count))
-    fit = FEWEST_HEADS <= together.count <= loop.b.width and side_by_side
-    if fit and lie_side_by_side(attention.softmax.scores, together, loop.b.width):
-        return HeadVectors(loop, attention, row, last, wanted).run(first)
-    return EdgeVectors(loop, attention, row, last, wanted).run(first)
+    fit = FEWEST_HEADS <= together.count <= vector and side_by_side
+    return HeadVectors if fit and lie_side_by_side(attention.softmax.scores, together, vector) else EdgeVectors
 
 
 class OnlineSoftmax(ABC):
     """What both kinds of vectors share: chunks of edges, and the sums that a chunk's weights add to."""
 
-    def __init__(
-        self, loop: EdgeLoop, attention: Attention, row: SSAValue, last: SSAValue, wanted: Sequence[Accumulated]
-    ):
+    def __init__(self, loop: EdgeLoop, attention: Attention, wanted: Sequence[Accumulated]):
         self.loop = loop
         self.b: LoopBuilder = loop.b
         self.attention = attention
-        self.row = row
-        self.last = last
         self.wanted = wanted
         self.head_of = [attention.head_of(a.lanes, self.b.width) for a in wanted]
-        self.heads = list(dict.fromkeys(self.head_of))
+        self.heads = heads_of(attention, wanted, self.b.width)
 
+    @staticmethod
     @abstractmethod
-    def begin(self) -> list[SSAValue]:
+    def state(heads: int, vector: int) -> list[Carried]:
         """Largest scores and sums before the first edge."""
 
     @abstractmethod
@@ -75,15 +83,18 @@ class OnlineSoftmax(ABC):
     def one_over(self, state: list[SSAValue]) -> OfHead:
         """The factor of the weighted sums in the end."""
 
-    def run(self, first: SSAValue) -> dict[Accumulated, SSAValue]:
-        b = self.b
-        state = self.begin()
-        zeros = [b.number(0.0) if a.lanes.is_scalar else b.splat(0.0) for a in self.wanted]
-        carried = b.loop(first, self.last, b.index(b.width), [*state, *zeros], self.chunk)
-        factor = self.one_over(carried[: len(state)])
-        totals = carried[len(state) :]
+    def add_up(self, row: SSAValue, first: SSAValue, last: SSAValue, carried: Sequence[SSAValue]) -> list[SSAValue]:
+        """What is carried once edges `first` to `last` of a row are added."""
+        self.row, self.last = row, last
+        return self.b.loop(first, last, self.b.index(self.b.width), carried, self.chunk)
+
+    def finish(self, carried: Sequence[SSAValue]) -> dict[Accumulated, SSAValue]:
+        """The weighted sums."""
+        totals = carried[-len(self.wanted) :]
+        factor = self.one_over(list(carried[: -len(self.wanted)]))
         return {
-            a: b.times(total, factor(head)) for a, total, head in zip(self.wanted, totals, self.head_of, strict=True)
+            a: self.b.times(total, factor(head))
+            for a, total, head in zip(self.wanted, totals, self.head_of, strict=True)
         }
 
     def divisor(self, total: SSAValue) -> SSAValue:
@@ -133,9 +144,13 @@ class OnlineSoftmax(ABC):
 class EdgeVectors(OnlineSoftmax):
     """A vector has the scores of 16 edges for one head. Scores are computed one by one into a small array."""
 
-    def begin(self) -> list[SSAValue]:
-        self.scores = self.scratch(row_size(self.attention.softmax.scores))
-        return [self.b.number(NEGATIVE_INFINITY)] * len(self.heads) + [self.b.number(0.0)] * len(self.heads)
+    @staticmethod
+    def state(heads: int, vector: int) -> list[Carried]:
+        return [Carried(1, NEGATIVE_INFINITY)] * heads + [Carried(1, 0.0)] * heads
+
+    @cached_property
+    def scores(self) -> SSAValue:
+        return self.scratch(row_size(self.attention.softmax.scores))
 
     def weigh(self, start: SSAValue, count: SSAValue, state: list[SSAValue]) -> tuple[list[SSAValue], OfHead]:
         b, n = self.b, len(self.heads)
@@ -180,11 +195,21 @@ class EdgeVectors(OnlineSoftmax):
 class HeadVectors(OnlineSoftmax):
     """A vector has the scores of one edge for all heads of the tile, side by side."""
 
-    def begin(self) -> list[SSAValue]:
-        self.together = Lanes(self.heads[0].start, len(self.heads))
-        self.weights = self.scratch(self.b.width)
-        self.factors = self.scratch(1)
-        return [self.b.splat(NEGATIVE_INFINITY), self.b.splat(0.0)]
+    @staticmethod
+    def state(heads: int, vector: int) -> list[Carried]:
+        return [Carried(vector, NEGATIVE_INFINITY), Carried(vector, 0.0)]
+
+    @cached_property
+    def together(self) -> Lanes:
+        return Lanes(self.heads[0].start, len(self.heads))
+
+    @cached_property
+    def weights(self) -> SSAValue:
+        return self.scratch(self.b.width)
+
+    @cached_property
+    def factors(self) -> SSAValue:
+        return self.scratch(1)
 
     def weigh(self, start: SSAValue, count: SSAValue, state: list[SSAValue]) -> tuple[list[SSAValue], OfHead]:
         b = self.b

@@ -33,8 +33,8 @@ class RowLoop(ABC):
         self.results = op.results_inside
 
     def function(self, name: str) -> func.FuncOp:
-        values = [*(self.op.body.block.args[i.place] for i in self.inputs), *self.results]
-        types = [index, index, *self.lists, *(rows_type(self.stored_element(value)) for value in values)]
+        inputs = [rows_type(self.stored_element(self.op.body.block.args[i.place])) for i in self.inputs]
+        types = [index, index, *self.lists, *inputs, *self.written()]
         block = Block(arg_types=types)
         self.b = LoopBuilder(block, self.element, self.width)
         begin, end, *others = block.args
@@ -47,6 +47,10 @@ class RowLoop(ABC):
         function = func.FuncOp(name, FunctionType.from_lists(types, []), Region(block))
         function.attributes["llvm.emit_c_interface"] = UnitAttr()
         return function
+
+    def written(self) -> list[Attribute]:
+        """The types of the arrays that it writes."""
+        return [rows_type(self.stored_element(result)) for result in self.results]
 
     def stored_element(self, value: SSAValue) -> Attribute:
         """The type of the numbers of an input or a result as they lie in memory."""
@@ -62,7 +66,10 @@ class RowLoop(ABC):
         """Emits what computes and stores one row of every result."""
 
     def store(self, place: int, lanes: Lanes, row: SSAValue, value: SSAValue) -> None:
-        array, column = self.outputs[place], self.b.index(lanes.start)
+        self.store_at(self.outputs[place], lanes, row, value)
+
+    def store_at(self, array: SSAValue, lanes: Lanes, row: SSAValue, value: SSAValue) -> None:
+        column = self.b.index(lanes.start)
         if lanes.is_scalar:
             self.b.store(value, array, row, column)
         else:

@@ -49,6 +49,13 @@ class Arena:
         numbers = buffer[: rows * stride * itemsize].view(kind.dtype).view(rows, stride)
         return numbers[:, : math.prod(kind.shape)].unflatten(1, kind.shape) if kind.shape else numbers[:, 0]
 
+    def packed(self, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
+        """An array of undefined numbers side by side."""
+        size = math.prod(shape) * dtype.itemsize
+        buffer = self.take(size + LINE)
+        self.used[buffer.data_ptr()] = buffer
+        return buffer[:size].view(dtype).view(*shape)
+
     def take(self, size: int) -> torch.Tensor:
         """The smallest free buffer that is large enough and not much too large, or a new one."""
         fitting = [b for b in self.free if size <= b.shape[0] <= 2 * size + HUGE]
@@ -68,6 +75,13 @@ class Arena:
     def forget(self) -> None:
         """Gives memory that nothing uses back to the system."""
         self.free = []
+
+
+def trim() -> None:
+    """Gives what has been freed back to the system, which the C library would keep for a next time."""
+    give_back = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if give_back is not None:
+        give_back(0)
 
 
 def fresh(shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:

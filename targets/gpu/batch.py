@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import torch
@@ -32,10 +32,17 @@ class Batch:
     """Whether this is one node with more edges than there is room for at once."""
     first: int = 0
     """The place of its first node among all that the block computes."""
+    sums: tuple[torch.Tensor, ...] = field(default=(), repr=False)
+    """What has been added up for its nodes before, an array a Conv."""
 
     @property
     def rows(self) -> int:
         return len(self.nodes)
+
+    def part(self, start: int, stop: int) -> Batch:
+        """Some of its nodes."""
+        sums = tuple(array[start:stop] for array in self.sums)
+        return replace(self, nodes=self.nodes[start:stop], first=self.first + start, sums=sums)
 
     def factor(self, values: torch.Tensor, rows: torch.Tensor, crossover: float) -> torch.Tensor | SparseRows:
         """The batch's rows of an array for a product: sparse ones where the array is there as such and less dense than

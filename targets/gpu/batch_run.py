@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -88,7 +88,7 @@ def pieces(batch: Batch, count: int) -> list[Batch]:
     """A batch cut into so many batches of about equal size, one row at least."""
     size = -(-batch.rows // count) if batch.rows else 1
     starts = range(0, max(1, batch.rows), size)
-    return [replace(batch, nodes=batch.nodes[start : start + size], first=batch.first + start) for start in starts]
+    return [batch.part(start, start + size) for start in starts]
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -62,6 +62,7 @@ from gnnc.targets.gpu.block_rows import (
     Stored,
     Targets,
     UnionNodes,
+    Way,
     place_of,
 )
 from gnnc.targets.gpu.memory_model import BatchMemory, memory_of_lines
@@ -108,18 +109,17 @@ def compile_block(
     device: str,
     kernels: Mapping[FusedOperation, AnyKernel],
     *,
-    gathers: bool = False,
+    way: Way = Way.INDEXED,
 ) -> list[CompiledBlock]:
     """One function for each node set whose batches the block's results are computed in. `weights` lie on the device;
-    every fused operation of the block has a kernel. If it `gathers`, a batch copies the rows that kernels read for
-    neighbors first, for the arrays are not in memory."""
+    every fused operation of the block has a kernel; if it is tiled, Convs have one that finishes sums."""
     edge_sets = edge_sets_of(op.body.block)
     outputs: dict[str, dict[int, Rows | None]] = {}
     for place, value in enumerate(yielded(op)):
         node_set, rows = batches_of(value, edge_sets)
         outputs.setdefault(node_set, {})[place] = rows
     return [
-        _BlockWriter(op, node_set, places, weights, device, kernels, gathers=gathers).compile()
+        _BlockWriter(op, node_set, places, weights, device, kernels, way).compile()
         for node_set, places in outputs.items()
     ]
 
@@ -152,11 +152,10 @@ class _BlockWriter:
         weights: Mapping[str, torch.Tensor],
         device: str,
         kernels: Mapping[FusedOperation, AnyKernel],
-        *,
-        gathers: bool,
+        way: Way,
     ):
         self.op = op
-        self.gathers = gathers
+        self.way = way
         self.kernels = kernels
         self.node_set = node_set
         self.weights = weights
@@ -270,7 +269,7 @@ class _BlockWriter:
 
     def reads_stored(self, operation: FusedConvOp) -> bool:
         """Whether all that a kernel reads for neighbors is stored in memory: then it reads it there."""
-        if self.gathers:
+        if self.way is Way.GATHERED:
             return False
         places = [i.place for i in self.kernels[operation].inputs if i.role is Role.NEIGHBOR]
         return all(isinstance(operation.inputs[place], BlockArgument) for place in places)
@@ -422,6 +421,8 @@ class _BlockWriter:
         edges = self.row_name(Edges(self.edges_of(operation), operation.end.data))
         computed = [self.row_name(on) for _, on in read if isinstance(on, NeighborNodes)]
         csr = f"{edges}.csr_of({computed[0]}), " if computed else f"{edges}.csr, "
+        if self.way is Way.TILED:
+            arrays.append(f"batch.sums[{convs_at(self.op, self.node_set).index(operation)}]")
         self.write_kernel_call(operation, rows, csr, arrays)
 
     def write_fused_rows(self, operation: FusedRowsOp, rows: Rows | None) -> None:
@@ -535,6 +536,12 @@ class _BlockWriter:
 def as_rows(array: torch.Tensor, kind: RowsOf) -> torch.Tensor:
     """The same rows under another shape."""
     return array.view(array.shape[0], *kind.shape)
+
+
+def convs_at(op: ConvBlockOp, node_set: str) -> list[FusedConvOp]:
+    """The fused Convs of a block that reduce at nodes of a set, in order."""
+    fused = [o for o in op.body.block.ops if isinstance(o, FusedConvOp)]
+    return [o for o in fused if node_set_at(o.edges, o.end.data) == node_set]
 
 
 def node_set_at(edges: SSAValue, end: End) -> str:

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import TypeAlias
 
 from xdsl.ir import BlockArgument, SSAValue
 
 from gnnc.dialects.gnn import End
 from gnnc.targets.neighbor_sampling import Sample
+
+
+class Way(Enum):
+    """How a batch comes by what kernels read for neighbors."""
+
+    INDEXED = "indexed in memory"
+    """It lies in memory, all of it."""
+    GATHERED = "gathered"
+    """The batch copies its distinct rows first."""
+    TILED = "tiles"
+    """It has been added up before, tile by tile; the batch finishes the sums of its targets."""
 
 
 @dataclass(frozen=True)

@@ -140,15 +140,22 @@ def plan_block(
 ) -> list[PlannedBatch]:
     """Batches of at most `budget` bytes and `size` targets, their results among those bytes or not. Raises
     ResourceError if a node fits in no way."""
-    edge_sets = {place: operand for place, operand in enumerate(operands) if isinstance(operand, EdgeSet)}
-    points = compiled.memory.points(nodes)
-    if with_outputs:
-        points = [{**point, TARGETS: point.get(TARGETS, 0) + compiled.memory.outputs} for point in points]
-    planned = Planner(Task(points, edge_sets, nodes, budget, size)).batches()
+    planned = Planner(planning_task(compiled, operands, nodes, budget, size, with_outputs=with_outputs)).batches()
     for batch in planned:
         if batch.is_hub:
             check_hub(op, compiled, batch, budget)
     return planned
+
+
+def planning_task(
+    compiled: CompiledBlock, operands: Sequence[Any], nodes: NodeSet, budget: int, size: int, *, with_outputs: bool
+) -> Task:
+    """What a planner looks at."""
+    edge_sets = {place: operand for place, operand in enumerate(operands) if isinstance(operand, EdgeSet)}
+    points = compiled.memory.points(nodes)
+    if with_outputs:
+        points = [{**point, TARGETS: point.get(TARGETS, 0) + compiled.memory.outputs} for point in points]
+    return Task(points, edge_sets, nodes, budget, size)
 
 
 def check_hub(op: ConvBlockOp, compiled: CompiledBlock, batch: PlannedBatch, budget: int) -> None:

@@ -23,6 +23,7 @@ from gnnc.targets.gpu.batch import Batch
 from gnnc.targets.gpu.batch_run import BlockRun
 from gnnc.targets.gpu.block_compiler import CompiledBlock, compile_block
 from gnnc.targets.gpu.block_results import BlockResults
+from gnnc.targets.gpu.block_rows import Way
 from gnnc.targets.gpu.budget import BlockPlan, Budget, resident_bytes
 from gnnc.targets.gpu.level_sets import NONE, NodeSet, level_sets, node_set_of
 from gnnc.targets.gpu.memory_meter import MemoryMeter
@@ -83,7 +84,7 @@ class BatchedExecutor:
         self.weights = weights
         self.functions = model_functions(module)
         self.operations = list(self.functions.forward.body.block.ops)
-        self.compiled: dict[tuple[ConvBlockOp, str, bool], list[CompiledBlock]] = {}
+        self.compiled: dict[tuple[ConvBlockOp, str, Way], list[CompiledBlock]] = {}
         self.report = RunReport()
         self.check_level()
 
@@ -270,12 +271,21 @@ class BatchedExecutor:
             result = function_of(op)(*(values[operand] for operand in op.operands))
             values.update(zip(op.results, result if isinstance(result, tuple) else (result,), strict=True))
 
-    def compile(self, op: ConvBlockOp, device: str, *, gathers: bool = False) -> list[CompiledBlock]:
-        key = (op, device, gathers)
+    def compile(self, op: ConvBlockOp, device: str, way: Way = Way.INDEXED) -> list[CompiledBlock]:
+        key = (op, device, way)
         if key not in self.compiled:
             weights = {name: tensor.to(device) for name, tensor in self.weights.items()}
-            self.compiled[key] = compile_block(op, weights, device, self.kernels, gathers=gathers)
+            kernels = self.kernels if way is not Way.TILED else finishing(self.kernels, op)
+            self.compiled[key] = compile_block(op, weights, device, kernels, way=way)
         return self.compiled[key]
+
+
+def finishing(kernels: Mapping[FusedOperation, AnyKernel], op: ConvBlockOp) -> dict[FusedOperation, AnyKernel]:
+    """The kernels of a block, those of Convs for sums that have been added up before."""
+    from gnnc.targets.gpu.kernels.kernel import Kernel
+
+    own = {o: kernels[o] for o in op.body.block.ops if isinstance(o, FusedOperation)}
+    return {o: kernel.finishing if isinstance(kernel, Kernel) else kernel for o, kernel in own.items()}
 
 
 def batch_limit(

@@ -13,10 +13,18 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from gnnc.dialects.gnn import FusedConvOp, FusedOperation, FusedRowsOp
 from gnnc.passes.loops.lanes import NoKernelError
-from gnnc.passes.pipeline import fusing_pipeline
+from gnnc.passes.pipeline import fusing_pipeline, storing_pipeline
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.kernels import compiler
 from gnnc.targets.gpu.kernels.kernel import AnyKernel, Kernel, RowsKernel
+
+
+def executor_for_stores(module: ModuleOp, weights: Mapping[str, torch.Tensor]) -> BatchedExecutor:
+    """An executor for runs with a store, whose blocks read for neighbors only what lies there."""
+    stored = module.clone()
+    for module_pass in storing_pipeline():
+        module_pass.apply(Context(), stored)
+    return executor_with_kernels(stored, weights)
 
 
 def executor_with_kernels(module: ModuleOp, weights: Mapping[str, torch.Tensor]) -> BatchedExecutor:

@@ -1,15 +1,13 @@
 """Runs a module with what is as large as the graph in files: any graph in a fixed amount of memory, resumable.
 
-Each function of a block runs in one of two ways. If the arrays that its batches read for neighbors fit into the budget,
-they are read from front to back and kept while it runs. Otherwise every batch gathers the distinct rows that it needs,
-ascending, and batches are as large as fit.
+`stored_ways` says how each function of a block comes by the rows that it reads for neighbors.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,13 +19,15 @@ from xdsl.ir import SSAValue
 from gnnc.dialects.gnn import ConvBlockOp, EdgeSetType, End
 from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.passes.loops.arguments import PADDING
+from gnnc.targets.gpu.arena import trim
 from gnnc.targets.gpu.batch import Batch
-from gnnc.targets.gpu.batch_plan import NodeSet, PlannedBatch
+from gnnc.targets.gpu.batch_plan import NodeSet
 from gnnc.targets.gpu.batch_run import BlockRun
 from gnnc.targets.gpu.block_compiler import CompiledBlock
-from gnnc.targets.gpu.budget import PLANNED_SHARE, BlockPlan, least_bytes, plan_block, structure_bytes
+from gnnc.targets.gpu.budget import PLANNED_SHARE, BlockPlan, least_bytes, structure_bytes
 from gnnc.targets.gpu.errors import ResourceError, size_text
 from gnnc.targets.gpu.executor import CACHE_ROWS, BatchedExecutor
+from gnnc.targets.gpu.finished_work import FinishedWork, KnownPlan, Settings, batches_left
 from gnnc.targets.gpu.hub_rows import bytes_per_edge
 from gnnc.targets.gpu.memory_meter import MemoryMeter
 from gnnc.targets.gpu.progress import progress
@@ -39,7 +39,9 @@ from gnnc.targets.gpu.store.folder import StoreFolder, sync_folder
 from gnnc.targets.gpu.store.journal import Journal
 from gnnc.targets.gpu.store.writer import Writer
 from gnnc.targets.gpu.stored_results import StoredResults, file_shape, stored_value
+from gnnc.targets.gpu.stored_ways import Chooser, ChosenWay
 from gnnc.targets.gpu.streamed_structure import reason_against, streamed_structure
+from gnnc.targets.gpu.tiled_convs import TiledSums, bytes_to_order
 from gnnc.targets.torch_functions import dtype_of
 
 WRITE_SHARE = 8
@@ -84,26 +86,6 @@ class OutOfCoreExecutor:
         return results, work.report
 
 
-@dataclass
-class _Done:
-    """What the journal says of an earlier attempt: blocks that are complete, and ranges of targets by block and set."""
-
-    blocks: set[int] = field(default_factory=set[int])
-    ranges: dict[tuple[int, str], list[tuple[int, int]]] = field(
-        default_factory=dict[tuple[int, str], list[tuple[int, int]]]
-    )
-
-    @staticmethod
-    def of(records: Sequence[Mapping[str, Any]]) -> _Done:
-        done = _Done()
-        for record in records:
-            if "from" in record:
-                done.ranges.setdefault((record["block"], record["set"]), []).append((record["from"], record["to"]))
-            else:
-                done.blocks.add(record["block"])
-        return done
-
-
 class _Work:
     def __init__(self, executor: BatchedExecutor, folder: StoreFolder, run: StoredRun):
         self.executor = executor
@@ -111,6 +93,7 @@ class _Work:
         self.given = run
         self.started = time.perf_counter()
         self.report = RunReport(run.memory)
+        self.settings = Settings(run.memory, run.threads, run.batch_size)
         self.path = folder.run(run.run_key)
         self.functions = executor.functions
         self.last_use = executor.last_uses
@@ -126,7 +109,7 @@ class _Work:
         journal = Journal(self.path / "journal")
         results: list[torch.Tensor] = []
         try:
-            done = _Done.of(journal.records)
+            done = FinishedWork.of(journal.records, self.settings)
             with progress(self.executor.operations) as advance:
                 for place, op in enumerate(self.executor.operations):
                     if isinstance(op, ConvBlockOp):
@@ -154,6 +137,7 @@ class _Work:
         else:
             result = self.structure_in_memory(reason)
         self.report.preparation = time.perf_counter() - start
+        trim()
         return result
 
     def structure_in_memory(self, reason: str) -> tuple[Any, ...]:
@@ -198,7 +182,7 @@ class _Work:
         values: dict[SSAValue, Any],
         targets: Mapping[tuple[ConvBlockOp, str], NodeSet],
         journal: Journal,
-        done: _Done,
+        done: FinishedWork,
         advance: Any,
     ) -> None:
         files = [self.file_of(place, j, output) for j, output in enumerate(op.outputs)]
@@ -218,7 +202,12 @@ class _Work:
                 nodes = targets.get((op, compiled.node_set), range(self.given.counts[compiled.node_set]))
                 results.key = {"block": place, "set": compiled.node_set}
                 ranges = [] if any(file is None for file in files) else done.ranges.get((place, compiled.node_set), [])
-                self.function(op, compiled, operands, nodes, results, ranges, advance)
+                known = done.plans.get((place, compiled.node_set))
+                chosen, plan = self.plan(op, compiled, operands, nodes, known)
+                if known is None:
+                    record = KnownPlan.of(chosen.way, chosen.tiling, plan.batches).record(self.settings)
+                    journal.append({**results.key, "plan": record})
+                self.function(op, chosen, plan, results, ranges, advance)
                 writer.flush()
             outputs = results.finished()
         finally:
@@ -231,67 +220,76 @@ class _Work:
         self.on_disk |= {value for value, file in zip(op.outputs, files, strict=True) if file is not None}
         values.update(zip(op.outputs, outputs, strict=True))
 
-    def function(
+    def plan(
         self,
         op: ConvBlockOp,
         compiled: CompiledBlock,
         operands: list[Any],
         nodes: NodeSet,
-        results: StoredResults,
-        ranges: list[tuple[int, int]],
-        advance: Any,
-    ) -> None:
-        """Runs all batches of one function that have not been done before."""
+        known: KnownPlan | None,
+    ) -> tuple[ChosenWay, BlockPlan]:
+        """How one function of a block runs: as it is `known` from an earlier attempt, or as is cheapest."""
         start = time.perf_counter()
+        trim()
         left = self.given.memory - self.held - self.given.memory // WRITE_SHARE
-        neighbors = self.read_for_neighbors(op, compiled)
-        resident = sum(operands[place].nbytes for place in neighbors)
-        way = "indexed in memory"
-        if neighbors and resident + 2 * self.batch_bytes(compiled, nodes) <= left * PLANNED_SHARE:
-            operands = [loaded(o) if place in neighbors else o for place, o in enumerate(operands)]
-            left -= resident
-        elif neighbors:
-            way, resident = "gathered", 0
-            functions = self.executor.compile(op, "cpu", gathers=True)
-            compiled = next(c for c in functions if c.node_set == compiled.node_set)
-        plan = self.plan(op, compiled, operands, nodes, left, way, resident)
-        self.report.blocks.append(plan.report)
-        read = time.perf_counter()
-        batches = list(batches_left(plan.batches, ranges))
-        work = BlockRun(op, compiled, operands, results, self.executor.weights, plan)
-        step = partial(advance, 1 / len(self.executor.compile(op, "cpu")) / max(1, len(batches)))
-        self.executor.workers.run(work, batches, self.given.threads, share=compiled.is_local, done=step)
-        plan.report.seconds = {"read and plan": read - start, "compute": time.perf_counter() - read}
+        chooser = Chooser(self.executor, left, self.given.threads)
+        chosen = chooser.way(op, compiled, operands, self.read_for_neighbors(op, compiled), nodes, known)
+        compiled, left = chosen.compiled, left - chosen.kept
+        self.check_memory(op, chosen, left)
+        share = int(left * PLANNED_SHARE)
+        share = share // self.given.threads if compiled.is_local else share
+        limit = CACHE_ROWS if compiled.is_local else max(1, len(nodes))
+        size = max(1, min(self.given.batch_size or limit, limit))
+        batches = known.planned(nodes) if known is not None else chosen.batches(op, share, size)
+        kept = chosen.kept + self.held
+        report = BlockReport(op.layer_index or 0, compiled.node_set, chosen.way.value, kept, share, batches)
+        report.passes = len(chosen.ranges)
+        report.seconds = {"read and plan": time.perf_counter() - start}
+        self.report.blocks.append(report)
+        return chosen, BlockPlan(batches, max(1, share // bytes_per_edge(op)), report)
 
-    def plan(
-        self,
-        op: ConvBlockOp,
-        compiled: CompiledBlock,
-        operands: Sequence[Any],
-        nodes: NodeSet,
-        left: int,
-        way: str,
-        resident: int,
-    ) -> BlockPlan:
-        least = least_bytes(compiled, nodes) + compiled.memory.outputs
+    def check_memory(self, op: ConvBlockOp, chosen: ChosenWay, left: int) -> None:
+        """Is there memory for a batch of one node? Raises ResourceError."""
+        least = least_bytes(chosen.compiled, chosen.ranges[0]) + chosen.compiled.memory.outputs
         if least > left:
             raise ResourceError(
                 f"memory of {size_text(self.given.memory)} does not suffice: a batch of one node in layer "
                 f"{op.layer_index} takes {size_text(least)}, {size_text(max(0, left))} are left for it; give at least "
                 f"{size_text(self.given.memory - left + least)}"
             )
-        share = int(left * PLANNED_SHARE)
-        share = share // self.given.threads if compiled.is_local else share
-        limit = CACHE_ROWS if compiled.is_local else max(1, len(nodes))
-        size = max(1, min(self.given.batch_size or limit, limit))
-        batches = plan_block(op, compiled, operands, nodes, share, size, with_outputs=True)
-        report = BlockReport(op.layer_index or 0, compiled.node_set, way, resident + self.held, share, batches)
-        return BlockPlan(batches, max(1, share // bytes_per_edge(op)), report)
 
-    def batch_bytes(self, compiled: CompiledBlock, nodes: NodeSet) -> int:
-        """What batches of the usual size take, one a thread."""
-        rows = min(CACHE_ROWS, max(1, len(nodes)))
-        return self.given.threads * rows * (least_bytes(compiled, nodes) + compiled.memory.outputs)
+    def function(
+        self,
+        op: ConvBlockOp,
+        chosen: ChosenWay,
+        plan: BlockPlan,
+        results: StoredResults,
+        ranges: list[tuple[int, int]],
+        advance: Any,
+    ) -> None:
+        """Runs all batches of one function that have not been done before."""
+        batches = batches_left(plan.batches, ranges)
+        sums = self.tiled_sums(chosen) if batches else None
+        trim()
+        start = time.perf_counter()
+        work = BlockRun(op, chosen.compiled, chosen.operands, results, self.executor.weights, plan)
+        step = partial(advance, 1 / len(self.executor.compile(op, "cpu")) / max(1, len(batches)))
+        for part in chosen.ranges:
+            inside = batches if sums is None else with_sums(batches, part, sums)
+            self.executor.workers.run(work, inside, self.given.threads, share=chosen.compiled.is_local, done=step)
+        self.executor.workers.forget()
+        plan.report.seconds["compute"] = time.perf_counter() - start
+
+    def tiled_sums(self, chosen: ChosenWay) -> TiledSums | None:
+        """What adds up tiles, with edges in order for that."""
+        if chosen.tiling is None:
+            return None
+        start = time.perf_counter()
+        targets = sum(len(part) for part in chosen.ranges)
+        self.folder.check_room(bytes_to_order(chosen.convs, chosen.tiling, targets))
+        sums = TiledSums(chosen.convs, chosen.tiling, targets, self.given.memory // 2, self.given.threads)
+        self.report.preparation += time.perf_counter() - start
+        return sums
 
     def read_for_neighbors(self, op: ConvBlockOp, compiled: CompiledBlock) -> set[int]:
         """The operands on disk whose rows batches read for neighbors."""
@@ -369,32 +367,12 @@ class _Work:
         self.folder.check_room(most)
 
 
-def loaded(array: torch.Tensor) -> torch.Tensor:
-    """A mapped array in memory, read from front to back."""
-    return array.clone(memory_format=torch.contiguous_format)
-
-
-def batches_left(planned: Sequence[PlannedBatch], done: Sequence[tuple[int, int]]) -> list[Batch]:
-    """The batches without the targets that have been done. A run that is resumed with the budget that it had before
-    finds its batches as they were, whole."""
-    left: list[Batch] = []
-    first = 0
-    gone = sorted(done)
-    for batch in planned:
-        stop = first + len(batch.nodes)
-        for begin, end in remaining(first, stop, gone):
-            left.append(Batch(batch.nodes[begin - first : end - first], "cpu", is_hub=batch.is_hub, first=begin))
-        first = stop
-    return left
-
-
-def remaining(first: int, stop: int, done: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """What is left of a range."""
-    parts: list[tuple[int, int]] = []
-    for begin, end in done:
-        if end <= first or begin >= stop:
-            continue
-        if begin > first:
-            parts.append((first, begin))
-        first = max(first, end)
-    return [*parts, (first, stop)] if first < stop else parts
+def with_sums(batches: Sequence[Batch], part: NodeSet, sums: TiledSums) -> list[Batch]:
+    """The batches of a range of targets, with what has to be added up for them."""
+    assert isinstance(part, range)
+    inside = [batch for batch in batches if part.start <= batch.first < part.stop]
+    added = sums.add_up(part.start, part.stop) if inside else ()
+    return [
+        replace(batch, sums=tuple(array[batch.first - part.start :][: batch.rows] for array in added))
+        for batch in inside
+    ]

@@ -13,8 +13,8 @@ from gnnc.targets.gpu.batch_plan import PlannedBatch
 class BlockReport:
     """One function of a block: its batches as planned, and how often one had to be cut for lack of memory.
 
-    `resident` are the bytes of arrays of all rows beside the batches, `seconds` what the block took by the clock, by
-    stage.
+    `resident` are the bytes of arrays of all rows beside the batches, `passes` says how often rows on disk are read for
+    neighbors, `seconds` what the block took by the clock, by stage.
     """
 
     layer: int
@@ -24,6 +24,7 @@ class BlockReport:
     budget: int
     batches: Sequence[PlannedBatch]
     retries: int = 0
+    passes: int = 1
     seconds: dict[str, float] = field(default_factory=dict[str, float])
 
 

@@ -15,6 +15,7 @@ class StoredEdgeSet(EdgeSet):
     that nothing has to be kept for an edge but the node at its other end (int32)."""
 
     def __init__(self, file: CscFile, end: End, source_count: int, target_count: int):
+        self.file = file
         self.others_on_disk = file.neighbors[: file.edges]
         super().__init__(self.others_on_disk, self.others_on_disk, source_count, target_count)
         self.end = end

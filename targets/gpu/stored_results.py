@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from threading import Lock
 from typing import Any
 
 import torch
@@ -30,6 +31,9 @@ class StoredResults(BlockResults):
     key: dict[str, Any]
     values: list[torch.Tensor | None] = field(init=False)
     pending: dict[int, dict[int, torch.Tensor]] = field(default_factory=dict[int, dict[int, torch.Tensor]])
+    waiting: Arena = field(default_factory=Arena)
+    """Memory for rows on their way to disk: threads of their own take it and give it back."""
+    lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
         self.values = [None] * len(self.files)
@@ -41,7 +45,8 @@ class StoredResults(BlockResults):
     def memory_for(self, output: Any, batch: Batch) -> torch.Tensor | None:
         if domain_axis(output.type) != 0:
             return None
-        return torch.empty((batch.rows, *row_shape(output.type)), dtype=dtype_of(output.type))
+        with self.lock:
+            return self.waiting.packed((batch.rows, *row_shape(output.type)), dtype_of(output.type))
 
     def add(self, place: int, rows: Batch | EdgeSlice | None, value: torch.Tensor | None) -> None:
         if rows is None:
@@ -65,7 +70,13 @@ class StoredResults(BlockResults):
         files = {place: file for place in rows if (file := self.files[place]) is not None}
         record = {**self.key, "from": batch.first, "to": batch.first + batch.rows}
         size = sum(value.nbytes for value in rows.values())
-        self.writer.put(Write(partial(write_rows, files, rows, batch), tuple(files.values()), size, record))
+        self.writer.put(Write(partial(self.write, files, rows, batch), tuple(files.values()), size, record))
+
+    def write(self, files: dict[int, ArrayFile], rows: dict[int, torch.Tensor], batch: Batch) -> None:
+        """What the writer does with a batch."""
+        write_rows(files, rows, batch)
+        with self.lock:
+            self.waiting.release(*rows.values())
 
 
 def write_rows(files: dict[int, ArrayFile], rows: dict[int, torch.Tensor], batch: Batch) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, cached_property
 from io import StringIO
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,21 +14,22 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
 from gnnc.dialects.gnn import FusedConvOp, FusedOperation, FusedRowsOp
-from gnnc.passes.loops.arguments import KernelInput, kernel_inputs
+from gnnc.passes.loops.arguments import KernelInput, Part, kernel_inputs
 from gnnc.targets.gpu.csr import Csr
 from gnnc.targets.gpu.kernels import cache as disk
 from gnnc.targets.gpu.kernels import compiler
 from gnnc.targets.gpu.kernels.machine import cpu
 from gnnc.targets.gpu.kernels.threads import even_ranges, run_ranges
+from gnnc.targets.torch_functions import dtype_of
 
 
 class MachineCode:
     """The machine code of a fused operation, for CPU tensors."""
 
-    def __init__(self, op: FusedOperation):
+    def __init__(self, op: FusedOperation, part: Part = Part.WHOLE):
         """Raises NoKernelError if the operation has no form in loops."""
-        self.inputs: Sequence[KernelInput] = kernel_inputs(op)
-        self.entry, self.engine = machine_code(op)
+        self.inputs: Sequence[KernelInput] = kernel_inputs(op, part)
+        self.entry, self.engine = machine_code(op, part)
 
     def run(
         self, ranges: Sequence[tuple[int, int]], lists: Sequence[Any], arrays: Sequence[torch.Tensor], threads: int
@@ -45,10 +46,11 @@ class MachineCode:
 
 
 class Kernel(MachineCode):
-    """A fused Conv."""
+    """A fused Conv, or a part of one."""
 
-    def __init__(self, op: FusedConvOp):
-        super().__init__(op)
+    def __init__(self, op: FusedConvOp, part: Part = Part.WHOLE):
+        super().__init__(op, part)
+        self.op = op
 
     def __call__(
         self, csr: Csr, arrays: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor], threads: int
@@ -57,6 +59,25 @@ class Kernel(MachineCode):
         lists = [list_descriptor(csr.offsets), list_descriptor(csr.neighbors)]
         self.run(csr.ranges if threads > 1 else [(0, csr.rows)], lists, [*arrays, *outputs], threads)
         return outputs
+
+    # The same Conv in parts, for neighbors that aren't in memory at one time.
+
+    @cached_property
+    def adding(self) -> Kernel:
+        """Goes on from sums in memory: they are its only output."""
+        return Kernel(self.op, Part.ADD_UP)
+
+    @cached_property
+    def finishing(self) -> Kernel:
+        """Computes the results from sums, which are the last of its arrays."""
+        return Kernel(self.op, Part.FINISH)
+
+    @cached_property
+    def first_sums(self) -> torch.Tensor:
+        """The sums of a row before the first edge."""
+        from gnnc.passes.loops.kernel import first_sums
+
+        return torch.tensor(first_sums(self.op), dtype=dtype_of(self.op.outputs[0].type))
 
 
 class RowsKernel(MachineCode):
@@ -96,13 +117,14 @@ def rows_descriptor(array: torch.Tensor) -> tuple[Any, torch.Tensor]:
     return (ctypes.c_int64 * 7)(address, address, 0, array.shape[0], size, array.stride(0), 1), array
 
 
-def machine_code(op: FusedOperation) -> tuple[Any, Any]:
-    """The function of a fused operation, and the engine that holds it where it can't be kept on disk."""
+def machine_code(op: FusedOperation, part: Part) -> tuple[Any, Any]:
+    """The function of a fused operation or of a part of it, and the engine that holds it where it can't be kept on
+    disk."""
     folder = disk.folder()
-    library = None if folder is None else folder / f"{disk.key_of(text_of(op), made_by())}.so"
+    library = None if folder is None else folder / f"{disk.key_of(text_of(op), part.value, made_by())}.so"
     if library is not None and library.is_file():
         return compiler.entry_of(library), None
-    engine, code = compiler.object_code(generic(loops_of(op)))
+    engine, code = compiler.object_code(generic(loops_of(op, part)))
     shared = None if library is None else compiler.linked(code)
     if library is None or shared is None:
         return compiler.entry_in(engine), engine
@@ -110,11 +132,11 @@ def machine_code(op: FusedOperation) -> tuple[Any, Any]:
     return compiler.entry_of(library), None
 
 
-def loops_of(op: FusedOperation) -> ModuleOp:
-    """A module with the function in loops of a fused operation."""
+def loops_of(op: FusedOperation, part: Part = Part.WHOLE) -> ModuleOp:
+    """A module with the function in loops of a fused operation or of a part of it."""
     from gnnc.passes.loops.kernel import loop_function
 
-    return ModuleOp([loop_function(op, "kernel")])
+    return ModuleOp([loop_function(op, "kernel", part)])
 
 
 def generic(module: ModuleOp) -> str:

@@ -35,8 +35,9 @@ LARGEST_ID = 2**31 - 2**16
 @dataclass(frozen=True)
 class CscFile:
     """Edges `offsets[v]` to `offsets[v + 1]` (int64 [nodes + 1]) meet node v; `neighbors` (int32 [edges + padding])
-    are the nodes at their other ends. Both are mapped."""
+    are the nodes at their other ends. Both are mapped from a folder."""
 
+    folder: Path
     offsets: torch.Tensor
     neighbors: torch.Tensor
 
@@ -48,7 +49,8 @@ class CscFile:
 def open_csc(folder: Path) -> CscFile:
     """What `build_csc` has written."""
     offsets = torch.from_numpy(np.lib.format.open_memmap(folder / "offsets.npy", mode="c"))
-    return CscFile(offsets, torch.from_numpy(np.lib.format.open_memmap(folder / "neighbors.npy", mode="c")))
+    neighbors = torch.from_numpy(np.lib.format.open_memmap(folder / "neighbors.npy", mode="c"))
+    return CscFile(folder, offsets, neighbors)
 
 
 def build_csc(folder: Path, stream: EdgeStream, *, by_target: bool, padding: int, budget: int) -> CscFile:

@@ -3,6 +3,10 @@
 // RUN: gnnc-opt %s -p 'gnn-split-conv-blocks{cost=bytes loads=24}' | filecheck %s --check-prefix BYTES
 // RUN: gnnc-opt %s -p 'gnn-split-conv-blocks{cost=tensors loads=24}' | filecheck %s --check-prefix TENSORS
 
+// RUN: gnnc-opt %s -p 'gnn-split-conv-blocks{cost=stored loads=1}' | filecheck %s --check-prefix ONCE
+// RUN: gnnc-opt %s -p 'gnn-split-conv-blocks{cost=stored loads=2}' | filecheck %s --check-prefix TIME
+// RUN: gnnc-opt %s -p 'gnn-split-conv-blocks{loads=1},gnn-inline-conv-blocks,gnn-split-conv-blocks{cost=stored}' | filecheck %s --check-prefix TIME
+
 // A GAT layer widens what it projects: 96 numbers a node become 128. Loading 128 numbers costs more than 96, but for 24
 // neighbours the projection is computed once or 24 times. Projections to fewer numbers are stored at any price.
 !x = tensor<?x96xf32, #gnn.on<nodes "n">>

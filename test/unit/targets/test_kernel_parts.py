@@ -1,0 +1,116 @@
+"""A Conv that is added up over some of each row's edges after the other, against the same Conv in one go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch_geometric.nn.models import GAT, GCN, GraphSAGE
+
+import gnnc
+from gnnc.dialects.gnn import FusedConvOp
+from gnnc.dialects.gnn.attributes import domain_of, row_shape
+from gnnc.passes.loops.arguments import Part, Role
+from gnnc.passes.loops.kernel import first_sums
+from gnnc.targets.gpu.csr import Csr, padded
+from gnnc.targets.gpu.fused_executor import executor_with_kernels
+from gnnc.targets.gpu.kernels.kernel import Kernel
+from gnnc.targets.torch_functions import dtype_of
+
+WIDTH, ROWS, SOURCES = 40, 25, 30
+MODELS: dict[str, Callable[[], torch.nn.Module]] = {
+    "gcn": lambda: GCN(WIDTH, 40, 1),
+    "sage": lambda: GraphSAGE(WIDTH, 40, 1, aggr=["mean", "max", "min"]),
+    "gat": lambda: GAT(WIDTH, 46, 1, heads=2),
+    "gatv2": lambda: GAT(WIDTH, 40, 1, heads=2, v2=True),
+    "many heads": lambda: GAT(WIDTH, 128, 1, heads=8),
+    "wide attention": lambda: GAT(WIDTH, 300, 1, heads=1),
+}
+
+
+def conv_of(name: str) -> FusedConvOp:
+    torch.manual_seed(0)
+    graph = gnnc.Graph(x=torch.randn(9, WIDTH), edge_index=torch.zeros(2, 450, dtype=torch.int64))
+    program = gnnc.compile(MODELS[name]().eval(), graph)
+    executor = executor_with_kernels(program.module, program.weights)
+    (op,) = (op for op in executor.kernels if isinstance(op, FusedConvOp))
+    return op
+
+
+class Inputs:
+    """Numbers for each input of a Conv, and edges in no order that some rows don't have."""
+
+    def __init__(self, op: FusedConvOp, seed: int, degree: int):
+        generator = torch.Generator().manual_seed(seed)
+        degrees = torch.randint(0, 2 * degree + 1, (ROWS,), generator=generator)
+        degrees[degrees < degree // 2] = 0
+        self.targets = torch.repeat_interleave(torch.arange(ROWS), degrees)
+        self.sources = torch.randint(0, SOURCES, (len(self.targets),), generator=generator)
+        self.values: dict[tuple[int, Role], torch.Tensor] = {}
+        for i in Kernel(op).inputs:
+            value = op.body.block.args[i.place]
+            rows = [] if domain_of(value.type) is None else [max(ROWS, SOURCES)]
+            shape = [*rows, *row_shape(value.type)]
+            self.values[i.place, i.role] = torch.randn(shape, dtype=dtype_of(value.type), generator=generator)
+        self.outputs = [torch.zeros(ROWS, *row_shape(v.type), dtype=dtype_of(v.type)) for v in op.outputs]
+
+    def csr(self, first: int, stop: int) -> Csr:
+        """The edges from some sources, which are counted from the first of them."""
+        chosen = (self.sources >= first) & (self.sources < stop)
+        offsets = torch.zeros(ROWS + 1, dtype=torch.int64)
+        torch.cumsum(torch.bincount(self.targets[chosen], minlength=ROWS), 0, out=offsets[1:])
+        return Csr(offsets, padded(self.sources[chosen] - first))
+
+    def of(self, kernel: Kernel, first: int = 0) -> list[torch.Tensor]:
+        return [
+            self.values[i.place, i.role][first:] if i.role is Role.NEIGHBOR else self.values[i.place, i.role]
+            for i in kernel.inputs
+        ]
+
+    def whole(self, op: FusedConvOp) -> list[torch.Tensor]:
+        kernel = Kernel(op)
+        return [out.clone() for out in kernel(self.csr(0, SOURCES), self.of(kernel), self.outputs, 1)]
+
+    def in_parts(self, op: FusedConvOp, cuts: list[int]) -> list[torch.Tensor]:
+        adding, finishing = Kernel(op, Part.ADD_UP), Kernel(op, Part.FINISH)
+        sums = torch.tensor(first_sums(op)).repeat(ROWS, 1)
+        bounds = [0, *sorted(cuts), SOURCES]
+        for first, stop in zip(bounds, bounds[1:], strict=False):
+            adding(self.csr(first, stop), self.of(adding, first), [sums], 1)
+        return list(finishing(self.csr(0, SOURCES), [*self.of(finishing), sums], self.outputs, 1))
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_parts_give_the_whole(name: str) -> None:
+    op = conv_of(name)
+
+    @settings(max_examples=12, deadline=None)
+    @given(st.integers(0, 99), st.sampled_from([0, 3, 40]), st.lists(st.integers(0, SOURCES), max_size=5))
+    def check(seed: int, degree: int, cuts: list[int]) -> None:
+        inputs = Inputs(op, seed, degree)
+        for part, whole in zip(inputs.in_parts(op, cuts), inputs.whole(op), strict=True):
+            torch.testing.assert_close(part, whole, rtol=1e-4, atol=1e-5)
+
+    check()
+
+
+@pytest.mark.parametrize("name", ["gcn", "sage"])
+def test_edges_in_the_same_order_give_the_same_bits(name: str) -> None:
+    op = conv_of(name)
+    inputs = Inputs(op, 1, 20)
+    order = torch.argsort(inputs.targets * SOURCES + inputs.sources)
+    inputs.targets, inputs.sources = inputs.targets[order], inputs.sources[order]
+    for part, whole in zip(inputs.in_parts(op, [5, 17]), inputs.whole(op), strict=True):
+        assert torch.equal(part, whole)
+
+
+def test_a_part_takes_what_it_reads_alone() -> None:
+    """The bias follows from the sums, scores go into them."""
+    op = conv_of("gat")
+    roles = {part: [i.role for i in Kernel(op, part).inputs] for part in Part}
+    assert Role.NEIGHBOR not in roles[Part.FINISH]
+    assert Role.WHOLE not in roles[Part.ADD_UP]
+    assert roles[Part.WHOLE].count(Role.NEIGHBOR) == roles[Part.ADD_UP].count(Role.NEIGHBOR) == 2
