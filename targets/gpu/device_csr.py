@@ -1,0 +1,70 @@
+"""The edges that meet some nodes as kernels on a device read them, with hubs cut into parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from gnnc.targets.gpu.csr import Csr
+
+PART_EDGES = 1024
+"""Edges of a row that one program goes over; a row with more is a hub, and several programs share it."""
+
+INT32 = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Hubs:
+    """Rows with more than PART_EDGES edges. Part p goes over edges of row `part_rows[p]` from `part_firsts[p]`; those of
+    hub h, row `rows[h]`, are parts `offsets[h]` to `offsets[h + 1]`."""
+
+    rows: torch.Tensor
+    offsets: torch.Tensor
+    part_rows: torch.Tensor
+    part_firsts: torch.Tensor
+
+
+@dataclass(frozen=True)
+class DeviceCsr:
+    """As `Csr`, on a device: offsets in int32 where they fit."""
+
+    offsets: torch.Tensor
+    neighbors: torch.Tensor
+    hubs: Hubs | None
+    part_edges: int
+
+    @property
+    def rows(self) -> int:
+        return self.offsets.shape[0] - 1
+
+    @staticmethod
+    def of(offsets: torch.Tensor, neighbors: torch.Tensor, device: str, part_edges: int = PART_EDGES) -> DeviceCsr:
+        """From offsets on the host, and neighbors there or on the device; what is there already is not copied."""
+        hubs = hubs_of(offsets, part_edges, device)
+        return DeviceCsr(narrowed(offsets).to(device), neighbors.to(torch.int32).to(device), hubs, part_edges)
+
+    @staticmethod
+    def of_csr(csr: Csr, device: str) -> DeviceCsr:
+        return DeviceCsr.of(csr.offsets, csr.neighbors, device)
+
+
+def hubs_of(offsets: torch.Tensor, part_edges: int, device: str) -> Hubs | None:
+    """The rows with too many edges for one program, if there are any."""
+    degrees = offsets.diff()
+    rows = (degrees > part_edges).nonzero().squeeze(1)
+    if rows.shape[0] == 0:
+        return None
+    parts = (degrees[rows] + part_edges - 1) // part_edges
+    ends = parts.cumsum(0)
+    part_rows = torch.repeat_interleave(rows, parts)
+    places = torch.arange(int(ends[-1])) - torch.repeat_interleave(ends - parts, parts)
+    part_firsts = offsets[part_rows] + places * part_edges
+    first = torch.zeros(1, dtype=torch.int64)
+    return Hubs(*(narrowed(t).to(device) for t in (rows, torch.cat([first, ends]), part_rows, part_firsts)))
+
+
+def narrowed(numbers: torch.Tensor) -> torch.Tensor:
+    """Ascending or small numbers as int32, where they all fit."""
+    fits = numbers.numel() == 0 or int(numbers.max()) <= INT32
+    return numbers.to(torch.int32) if fits else numbers
