@@ -29,7 +29,7 @@ from gnnc.sampling import fan_outs, sampled_module
 from gnnc.store_runs import StoreOptions, run_in_store
 from gnnc.targets.gpu.errors import ResourceError
 from gnnc.targets.gpu.executor import BatchedExecutor
-from gnnc.targets.gpu.fused_executor import executor_with_kernels
+from gnnc.targets.gpu.fused_executor import executor_on_device, executor_with_kernels
 from gnnc.targets.gpu.run_report import RunReport
 from gnnc.targets.gpu.sparse_rows import SparseRows, crossovers_of, sparse_features
 from gnnc.tensors import as_tensor
@@ -82,6 +82,7 @@ class Program:
         self._graph_as_frozen: AnyGraph | None = None
         self._executor = BatchedExecutor(module, weights)
         self._cpu_executor: BatchedExecutor | None = None
+        self._device_executor: BatchedExecutor | None = None
         self._structure: tuple[AnyGraph, tuple[Any, ...]] | None = None
         self._features: tuple[AnyGraph, KeptFeatures] | None = None
         self._sampled: tuple[tuple[tuple[int, ...], int], BatchedExecutor] | None = None
@@ -178,6 +179,7 @@ class Program:
                 threads=threads,
                 sparse=None if kept is None or device != "cpu" else kept.sparse,
                 memory=None if memory is None else memory_bytes(memory),
+                same_features=kept is not None,
             )
         except ResourceError as error:
             raise RunError(str(error)) from error
@@ -230,9 +232,12 @@ class Program:
         return self._sampled[1]
 
     def executor(self, device: str) -> BatchedExecutor:
-        """What runs the program on a device: on the CPU with compiled kernels, where MLIR is installed."""
+        """What runs the program on a device: with compiled kernels, on the CPU where MLIR is installed, on CUDA where
+        Triton is."""
         if device != "cpu":
-            return self._executor
+            if self._device_executor is None:
+                self._device_executor = executor_on_device(self.module, self.weights, device)
+            return self._device_executor
         if self._cpu_executor is None:
             self._cpu_executor = executor_with_kernels(self.module, self.weights)
         return self._cpu_executor

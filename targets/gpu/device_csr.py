@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import torch
 
-from gnnc.targets.gpu.csr import Csr
+from gnnc.dialects.gnn import End
+from gnnc.targets.edge_sets import EdgeSet
 
 PART_EDGES = 1024
 """Edges of a row that one program goes over; a row with more is a hub, and several programs share it."""
@@ -44,9 +45,24 @@ class DeviceCsr:
         hubs = hubs_of(offsets, part_edges, device)
         return DeviceCsr(narrowed(offsets).to(device), neighbors.to(torch.int32).to(device), hubs, part_edges)
 
-    @staticmethod
-    def of_csr(csr: Csr, device: str) -> DeviceCsr:
-        return DeviceCsr.of(csr.offsets, csr.neighbors, device)
+    def rows_of(self, offsets: torch.Tensor, rows: range, device: str) -> DeviceCsr:
+        """Some rows, whose `offsets` among their own edges are known on the host."""
+        neighbors = self.neighbors[int(self.offsets[rows.start]) :]
+        return DeviceCsr.of(offsets, neighbors, device, self.part_edges)
+
+
+def whole_device_csr(edges: EdgeSet, end: End, device: str) -> DeviceCsr:
+    """The rows of all nodes at one end, with the nodes at the other end for neighbors; stays on the device."""
+    known, key = edges.csrs, (end, device)
+    if key not in known:
+        known[key] = DeviceCsr.of(edges.incidence(end).offsets, edges.others(end), device)
+    return known[key]
+
+
+def forget_device_csrs(edges: EdgeSet) -> None:
+    """Gives their memory back."""
+    for key in [key for key in edges.csrs if key[1] != "cpu"]:
+        del edges.csrs[key]
 
 
 def hubs_of(offsets: torch.Tensor, part_edges: int, device: str) -> Hubs | None:

@@ -18,7 +18,7 @@ from gnnc.dialects.gnn import AggregateOp, FusedConvOp, Reduction
 from gnnc.dialects.gnn.attributes import row_shape
 from gnnc.passes.loops.arguments import KernelInput, Role, kernel_inputs
 from gnnc.passes.loops.expressions import HALF, element_of_tensor
-from gnnc.passes.loops.kernel import element_type
+from gnnc.passes.loops.row_loop import element_type
 from gnnc.passes.loops.lanes import row_size
 from gnnc.targets.gpu.triton_kernels.edge_walk import Accumulator, EdgeWalk
 from gnnc.targets.gpu.triton_kernels.expressions import Expressions, Names, type_text
@@ -33,8 +33,8 @@ TILE_COST = 32
 LEAST_HEAD = 16
 """Heads with fewer numbers share a program."""
 
-WARP_NUMBERS = 2048
-"""What a warp has on the way from memory at once: 64 numbers a thread, half of its registers."""
+WARP_BYTES = 8192
+"""What a warp has on the way from memory at once: 64 of the 255 registers that a thread may have."""
 
 MOST_EDGES, LEAST_EDGES = 32, 4
 
@@ -183,8 +183,13 @@ class _KernelWriter:
         if any(a.reduction is Reduction.MUL for a in accumulators):
             return 1
         kept = sum(a.by_edge for a in accumulators)
-        fitting = WARP_NUMBERS // (self.widest * max(1, self.walk.wide_loads + kept))
+        fitting = self.numbers // (self.widest * max(1, self.walk.wide_loads + kept))
         return max(LEAST_EDGES, min(MOST_EDGES, power_of_two(fitting + 1) // 2))
+
+    @property
+    def numbers(self) -> int:
+        """How many a warp has on the way at once."""
+        return WARP_BYTES // self.element.size
 
     @property
     def widest(self) -> int:
@@ -192,7 +197,7 @@ class _KernelWriter:
         return max([width_of(self.tile.place), *vectors])
 
     def launch(self) -> Launch:
-        warps = max(1, self.edges * self.widest // WARP_NUMBERS)
+        warps = max(1, self.edges * self.widest // self.numbers)
         return Launch(self.number, tuple(self.results), self.tile.count, len(self.state) * self.slot, warps)
 
     @property
