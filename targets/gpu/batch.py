@@ -66,7 +66,8 @@ class Batch:
         """Writes the rows of the batch into the array of all nodes."""
         if isinstance(self.nodes, range):
             place = values.narrow(axis, self.nodes.start, self.rows)
-            if place.data_ptr() != rows.data_ptr():
+            # on the host, rows may have been computed where they belong
+            if self.device != "cpu" or place.data_ptr() != rows.data_ptr():
                 place.copy_(rows)
         else:
             values.index_copy_(axis, self.nodes.to(values.device), rows.to(values.device))

@@ -1,0 +1,89 @@
+"""A device that no machine has, for finding out where host and device are mixed up.
+
+Its tensors lie on the host and say that they are on `meta`. As on a real device, an operation on tensors of both fails,
+but for copies; only numbers without axes may come from the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map
+
+DEVICE = "meta"
+COPIES = (torch.ops.aten._to_copy.default, torch.ops.aten.copy_.default)
+
+
+class OnDevice(torch.Tensor):
+    """A tensor on the device; `inner` holds its numbers."""
+
+    inner: torch.Tensor
+
+    @staticmethod
+    def __new__(cls, inner: torch.Tensor) -> OnDevice:
+        make = torch.Tensor._make_wrapper_subclass  # pyright: ignore[reportPrivateUsage]
+        return make(cls, inner.shape, strides=inner.stride(), dtype=inner.dtype, device=DEVICE)
+
+    def __init__(self, inner: torch.Tensor):
+        self.inner = inner
+
+    @classmethod
+    def __torch_dispatch__(
+        cls, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        return computed(func, args, dict(kwargs or {}))
+
+
+class _Mode(TorchDispatchMode):
+    def __torch_dispatch__(
+        self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        return computed(func, args, dict(kwargs or {}))
+
+
+def computed(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """What an operation gives, on the device if its operands are there or it is told so."""
+    tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+    there = [tensor for tensor in tensors if isinstance(tensor, OnDevice)]
+    here = [tensor for tensor in tensors if not isinstance(tensor, OnDevice) and tensor.dim() > 0]
+    if there and here and func not in COPIES:
+        raise RuntimeError(f"{func} got tensors on two devices")
+    device = kwargs.get("device")
+    on_device = bool(there) if device is None else torch.device(device).type == DEVICE
+    if device is not None:
+        kwargs["device"] = "cpu"
+    result = func(*tree_map(on_host, args), **tree_map(on_host, kwargs))
+    known = {id(tensor.inner): tensor for tensor in there}
+
+    def wrapped(leaf: Any) -> Any:
+        if not isinstance(leaf, torch.Tensor) or not on_device:
+            return leaf
+        return known[id(leaf)] if id(leaf) in known else OnDevice(leaf)
+
+    return args[0] if func is torch.ops.aten.copy_.default else tree_map(wrapped, result)
+
+
+def on_host(leaf: Any) -> Any:
+    """The numbers of a tensor on the device; anything else as it is."""
+    return leaf.inner if isinstance(leaf, OnDevice) else leaf
+
+
+@contextmanager
+def pretended_device() -> Generator[str]:
+    """The device's name, while there is such a device."""
+    with _Mode():
+        yield DEVICE
+
+
+def off_device(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that works on the numbers themselves, as a kernel does."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with torch.utils._python_dispatch._disable_current_modes():  # pyright: ignore[reportPrivateUsage]
+            return function(*tree_map(on_host, args), **tree_map(on_host, kwargs))
+
+    return call
