@@ -17,8 +17,8 @@ INT32 = 2**31 - 1
 
 @dataclass(frozen=True)
 class Hubs:
-    """Rows with more than PART_EDGES edges. Part p goes over edges of row `part_rows[p]` from `part_firsts[p]`; those of
-    hub h, row `rows[h]`, are parts `offsets[h]` to `offsets[h + 1]`."""
+    """Rows with more than PART_EDGES edges. Part p goes over edges of row `part_rows[p]`, from `part_firsts[p]`; hub h,
+    row `rows[h]`, has parts `offsets[h]` to `offsets[h + 1]`."""
 
     rows: torch.Tensor
     offsets: torch.Tensor
@@ -40,15 +40,15 @@ class DeviceCsr:
         return self.offsets.shape[0] - 1
 
     @staticmethod
-    def of(offsets: torch.Tensor, neighbors: torch.Tensor, device: str, part_edges: int = PART_EDGES) -> DeviceCsr:
+    def of(offsets: torch.Tensor, neighbors: torch.Tensor, device: str) -> DeviceCsr:
         """From offsets on the host, and neighbors there or on the device; what is there already is not copied."""
-        hubs = hubs_of(offsets, part_edges, device)
-        return DeviceCsr(narrowed(offsets).to(device), neighbors.to(torch.int32).to(device), hubs, part_edges)
+        hubs = hubs_of(offsets, PART_EDGES, device)
+        return DeviceCsr(narrowed(offsets).to(device), neighbors.to(torch.int32).to(device), hubs, PART_EDGES)
 
     def rows_of(self, offsets: torch.Tensor, rows: range, device: str) -> DeviceCsr:
         """Some rows, whose `offsets` among their own edges are known on the host."""
         neighbors = self.neighbors[int(self.offsets[rows.start]) :]
-        return DeviceCsr.of(offsets, neighbors, device, self.part_edges)
+        return DeviceCsr.of(offsets, neighbors, device)
 
 
 def whole_device_csr(edges: EdgeSet, end: End, device: str) -> DeviceCsr:

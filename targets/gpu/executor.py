@@ -60,6 +60,8 @@ class Running:
     sparse: Mapping[int, SparseRows]
     memory: int | None = None
     """The most bytes on the device, or of the executor's own arrays on a CPU."""
+    results: str = "cpu"
+    """Where the outputs go."""
     resident: bool = False
     """Whether the arrays of all rows stay on the device until the run ends."""
     plans: Mapping[tuple[ConvBlockOp, str], BlockPlan] = field(default_factory=dict[tuple[ConvBlockOp, str], BlockPlan])
@@ -73,9 +75,9 @@ class Running:
 class BatchedExecutor:
     """A program that can run on any graph with its signature.
 
-    Arrays lie in host memory; each batch's rows go to `device` ("cpu", "cuda", "cuda:1") and come back. Where all arrays
-    fit on the device and no budget is given, they stay there, and only the results come back. What a block hands on is
-    freed after the last block that uses it.
+    Arrays lie in host memory; each batch's rows go to `device` ("cpu", "cuda", "cuda:1") and come back. Where all
+    arrays fit on the device and no budget is given, they stay there, and only the results come back. What a block hands
+    on is freed after the last block that uses it.
     """
 
     def __init__(
@@ -122,7 +124,8 @@ class BatchedExecutor:
         memory: int | None = None,
         same_features: bool = False,
     ) -> list[torch.Tensor]:
-        """The model's outputs on the host, in the order in which @forward returns them.
+        """The model's outputs in the order in which @forward returns them, on the host, or on the device if features
+        are there.
 
         `counts` are the node counts by set. `wanted` are, by set, the nodes whose rows are needed, ascending and
         distinct (int64); the rows of other nodes are then undefined. `threads` (default: as many as torch uses)
@@ -131,7 +134,8 @@ class BatchedExecutor:
         those of the executor's own arrays on the host, and `report` says afterwards what they were; raises
         ResourceError if it can't be kept. With `same_features`, a tensor that came before has the same numbers again.
         """
-        how = Running(batch_size, device, threads or torch.get_num_threads(), sparse or {}, memory)
+        results = device if any(f.device.type != "cpu" for f in features.values()) else "cpu"
+        how = Running(batch_size, device, threads or torch.get_num_threads(), sparse or {}, memory, results=results)
         with self.lock, torch.no_grad():
             values = self.arguments(features, structure)
             if memory is None:
@@ -141,10 +145,10 @@ class BatchedExecutor:
             self.workers.forget()
             self.copies.forget(values.values())
             with MemoryMeter(device) as meter:
-                results = self.run_blocks(values, counts, wanted, how)
+                outputs = self.run_blocks(values, counts, wanted, how)
             self.report.peak = None if meter.peak is None else meter.peak + self.report.held
             self.workers.forget()
-            return results
+            return outputs
 
     def on_device(
         self, values: dict[SSAValue, Any], counts: Mapping[str, int], how: Running, *, same_features: bool
@@ -175,7 +179,7 @@ class BatchedExecutor:
                     values.update(zip(op.outputs, outputs, strict=True))
                     del operands, outputs
                 elif isinstance(op, ReturnOp):
-                    result = [values[value].cpu() for value in op.operands]
+                    result = [values[value].to(how.results) for value in op.operands]
                 else:
                     self.run_between_blocks(op, values)
                 for value in [v for v in values if last_use.get(v, -1) <= place]:

@@ -6,13 +6,21 @@ but for copies; only numbers without axes may come from the host.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields, replace
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
+
+from gnnc import program
+from gnnc.targets.gpu.device_csr import DeviceCsr, Hubs
+from gnnc.targets.gpu.triton_kernels import kernel
+from gnnc.targets.gpu.triton_kernels.kernel import run as run_kernels
+from gnnc.targets.gpu.triton_kernels.source import Launch
 
 DEVICE = "meta"
 COPIES = (torch.ops.aten._to_copy.default, torch.ops.aten.copy_.default)
@@ -75,15 +83,20 @@ def on_host(leaf: Any) -> Any:
 @contextmanager
 def pretended_device() -> Generator[str]:
     """The device's name, while there is such a device."""
-    with _Mode():
+    with _Mode(), patch.object(program, "usable_device", str), patch.object(kernel, "run", launched):
         yield DEVICE
 
 
-def off_device(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that works on the numbers themselves, as a kernel does."""
+def launched(module: Any, launch: Launch, csr: DeviceCsr, *arrays: Sequence[torch.Tensor]) -> None:
+    """Runs kernels on the numbers themselves. Raises TypeError if some are not on the device."""
+    hubs = None if csr.hubs is None else Hubs(*(numbers(getattr(csr.hubs, f.name)) for f in fields(Hubs)))
+    inside = replace(csr, offsets=numbers(csr.offsets), neighbors=numbers(csr.neighbors), hubs=hubs)
+    inputs, results = ([numbers(array) for array in some] for some in arrays)
+    with torch.utils._python_dispatch._disable_current_modes():  # pyright: ignore[reportPrivateUsage]
+        run_kernels(module, launch, inside, inputs, results)
 
-    def call(*args: Any, **kwargs: Any) -> Any:
-        with torch.utils._python_dispatch._disable_current_modes():  # pyright: ignore[reportPrivateUsage]
-            return function(*tree_map(on_host, args), **tree_map(on_host, kwargs))
 
-    return call
+def numbers(tensor: torch.Tensor) -> torch.Tensor:
+    if not isinstance(tensor, OnDevice):
+        raise TypeError("a kernel got a tensor on the host")
+    return tensor.inner

@@ -176,7 +176,7 @@ class EdgeWalk:
             f'{weight} = tl.where(on, {score}, float("-inf"))',
             f"larger = tl.maximum({largest}, tl.max({weight}, axis=0, keep_dims=True))",
             # where all scores so far are -inf, 0 is subtracted: exp(-inf) is 0
-            f'finite = tl.where(larger == float("-inf"), 0.0, larger)',
+            'finite = tl.where(larger == float("-inf"), 0.0, larger)',
             f"{softmax.scale} = tl.exp({largest} - finite)",
             f"{weight} = tl.exp({weight} - finite)",
             f"{softmax.total} = {softmax.total} * {softmax.scale} + tl.sum({weight}, axis=0, keep_dims=True)",

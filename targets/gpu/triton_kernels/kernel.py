@@ -60,17 +60,18 @@ def run(
 ) -> None:
     """Fills some results: rows with few edges, then hubs."""
     rows, parts, hubs = (getattr(module, f"{name}_{launch.number}") for name in ("rows", "parts", "hubs"))
-    graph, tiles, warps = (csr.offsets, csr.neighbors), launch.tiles, launch.warps
-    rows[(csr.rows, tiles)](*graph, *inputs, *results, csr.part_edges, num_warps=warps)
+    graph, tiles = (csr.offsets, csr.neighbors), launch.tiles
+    options = {"num_warps": launch.warps, "enable_fp_fusion": True}
+    rows[(csr.rows, tiles)](*graph, *inputs, *results, csr.part_edges, **options)
     if csr.hubs is None:
         return
     part_count, hub_count = csr.hubs.part_rows.shape[0], csr.hubs.rows.shape[0]
     element = torch.float64 if any(r.dtype is torch.float64 for r in results) else torch.float32
     sums = torch.empty(part_count * tiles * launch.part_size, dtype=element, device=csr.offsets.device)
     of_parts = (csr.hubs.part_rows, csr.hubs.part_firsts, sums)
-    parts[(part_count, tiles)](*graph, *inputs, *of_parts, csr.part_edges, num_warps=warps)
+    parts[(part_count, tiles)](*graph, *inputs, *of_parts, csr.part_edges, **options)
     of_hubs = (csr.hubs.rows, csr.hubs.offsets, sums)
-    hubs[(hub_count, tiles)](csr.offsets, *inputs, *results, *of_hubs, num_warps=warps)
+    hubs[(hub_count, tiles)](csr.offsets, *inputs, *results, *of_hubs, **options)
 
 
 @lru_cache(maxsize=256)

@@ -219,8 +219,12 @@ class _KernelWriter:
         graph = ["offsets", "neighbors"]
         return [
             function(f"rows_{self.number}", [*graph, *arrays, *results, "limit"], self.rows()),
-            function(f"parts_{self.number}", [*graph, *arrays, "part_rows", "part_firsts", "sums", "limit"], self.parts()),
-            function(f"hubs_{self.number}", ["offsets", *arrays, *results, "hub_rows", "hub_parts", "sums"], self.hubs()),
+            function(
+                f"parts_{self.number}", [*graph, *arrays, "part_rows", "part_firsts", "sums", "limit"], self.parts()
+            ),
+            function(
+                f"hubs_{self.number}", ["offsets", *arrays, *results, "hub_rows", "hub_parts", "sums"], self.hubs()
+            ),
         ]
 
     def rows(self) -> list[str]:
@@ -253,7 +257,7 @@ class _KernelWriter:
     def walked(self) -> list[str]:
         """The loop over edges `first` to `last`, and what is added up over the edges of a step at its end."""
         neighbors = "neighbor = tl.load(neighbors + start + steps, mask=on, other=0).to(tl.int64)"
-        step = [f"on = start + steps < last", neighbors, "edge = (start + steps).to(tl.int64)", *self.walk.loop]
+        step = ["on = start + steps < last", neighbors, "edge = (start + steps).to(tl.int64)", *self.walk.loop]
         return [
             f"EDGES: tl.constexpr = {self.edges}",
             "steps = tl.arange(0, EDGES)[:, None]",
@@ -280,9 +284,7 @@ class _KernelWriter:
 
     def hubs(self) -> list[str]:
         part = [f"part = sums + {self.slot_of('number')}"]
-        part += [
-            f"part_{name} = tl.load(part + {lanes(k * self.slot, w)})" for k, (name, w) in enumerate(self.state)
-        ]
+        part += [f"part_{name} = tl.load(part + {lanes(k * self.slot, w)})" for k, (name, w) in enumerate(self.state)]
         return [
             "hub = tl.program_id(0)",
             "row = tl.load(hub_rows + hub).to(tl.int64)",

@@ -1,0 +1,100 @@
+"""Runs on a device that is not there: what is copied to it, what stays on it, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import pytest
+import torch
+from pretended_device import OnDevice, pretended_device
+from torch_geometric.nn.models import GAT, GCN
+from triton_stand_in import triton_stand_in
+
+import gnnc
+from gnnc.targets.gpu import executor, residence
+from gnnc.targets.gpu.memory_meter import MemoryMeter
+from gnnc.targets.gpu.residence import SHARE, fits
+
+WIDTH = 6
+
+
+@pytest.fixture
+def device() -> Generator[str]:
+    with triton_stand_in(), pretended_device() as name:
+        yield name
+
+
+@pytest.fixture
+def program() -> gnnc.Program:
+    torch.manual_seed(0)
+    edge_index = torch.randint(0, 30, (2, 120))
+    edge_index[1, :40] = 3
+    graph = gnnc.Graph(x=torch.randn(32, WIDTH), edge_index=edge_index)
+    return gnnc.compile(GCN(WIDTH, 16, 2, 5).eval(), graph)
+
+
+def copies_to(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
+    """The shapes of all tensors that are made on the device from now on."""
+    made: list[tuple[int, ...]] = []
+    init = OnDevice.__init__
+
+    def noted(self: OnDevice, inner: torch.Tensor) -> None:
+        made.append(tuple(inner.shape))
+        init(self, inner)
+
+    monkeypatch.setattr(OnDevice, "__init__", noted)
+    return made
+
+
+def test_results_come_to_the_host(program: gnnc.Program, device: str) -> None:
+    expected = program.run()
+    assert torch.allclose(program.run(device=device), expected, atol=1e-5)
+    assert torch.allclose(program.run(device=device, nodes=[3, 1, 3]), expected[[3, 1, 3]], atol=1e-5)
+
+
+def test_features_on_the_device_give_results_there(program: gnnc.Program, device: str) -> None:
+    x = torch.randn(32, WIDTH)
+    expected = program.run(x)
+    for nodes in (None, [3, 1, 3]):
+        result = program.run(x.to(device), device=device, nodes=nodes)
+        assert result.device.type == device
+        assert torch.allclose(result.cpu(), expected if nodes is None else expected[nodes], atol=1e-5)
+    assert torch.allclose(program.run(x.to(device)), expected)
+
+
+def test_a_graph_is_copied_once(program: gnnc.Program, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = copies_to(monkeypatch)
+    program.run(device=device)
+    (edges,) = (value for value in program.structure(program.graph_for(None), {}) if hasattr(value, "edge_count"))
+    of_graph = [(32, WIDTH), (edges.edge_count,)]
+    assert all(shape in made for shape in of_graph)
+    made.clear()
+    program.run(device=device)
+    assert all(shape not in made for shape in of_graph)
+    program.run(torch.randn(32, WIDTH), device=device)
+    assert (32, WIDTH) in made
+
+
+@pytest.mark.parametrize("model", [GCN, GAT])
+def test_budgets(model: type[GCN | GAT], program: gnnc.Program, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of earlier runs stays, and a hub is computed from parts of its edges."""
+    assert program.graph is not None
+    program = gnnc.compile(model(WIDTH, 16, 2, 5).eval(), program.graph)
+    expected = program.run()
+    program.run(device=device)
+    monkeypatch.setattr(executor, "MemoryMeter", lambda device: MemoryMeter("cpu"))
+    monkeypatch.setattr(MemoryMeter, "peak", None)
+    assert torch.allclose(program.run(device=device, memory=6000), expected, atol=1e-5)
+    assert any(batch.is_hub for block in program.report.blocks for batch in block.batches)
+    assert not program.executor(device).copies.known
+    edges = [value for value in program.structure(program.graph_for(None), {}) if hasattr(value, "csrs")]
+    assert all(key[1] == "cpu" for value in edges for key in value.csrs)
+
+
+def test_what_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Free memory is what the system says, and what torch holds without using it."""
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (700, 2000))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: 500)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 200)
+    assert fits("cuda", int(1000 * SHARE))
+    assert not residence.fits("cuda", int(1000 * SHARE) + 1)
