@@ -412,7 +412,7 @@ def spread_evenly(count: int, total: int) -> torch.Tensor:
     return torch.arange(kept) * max(0, total - 1) // max(1, kept - 1)
 
 
-def checked_input(expected: ModelInput, value: Any, counts: Mapping[str, int], device: str) -> torch.Tensor:
+def checked_input(expected: ModelInput, value: Any, counts: Mapping[str, int], device: str = "cpu") -> torch.Tensor:
     """One input as a tensor on the host, or on the device if it is there. Raises RunError naming it if its shape or
     type differs."""
     if not isinstance(value, np.ndarray | torch.Tensor):

@@ -33,6 +33,8 @@ class Batch:
     """Whether this is one node with more edges than there is room for at once."""
     first: int = 0
     """The place of its first node among all that the block computes."""
+    resident: bool = False
+    """Whether what is made of the whole graph on the device stays there."""
 
     @property
     def rows(self) -> int:
@@ -159,6 +161,8 @@ class EdgeSlice:
 
     def device_csr_of(self, neighbors: Neighbors) -> DeviceCsr:
         """As `csr_of`, on the batch's device."""
+        if self.batch.resident and isinstance(neighbors.nodes, range):
+            return self.device_csr
         return DeviceCsr.of(self.offsets, neighbors.places, self.batch.device)
 
     def load(self, values: torch.Tensor, axis: int) -> torch.Tensor:

@@ -167,7 +167,7 @@ class BatchedExecutor:
         how: Running,
     ) -> list[torch.Tensor]:
         last_use = self.last_uses
-        targets = self.targets_of_blocks(values, counts, wanted, how)
+        targets = self.targets_of_blocks(values, counts, wanted, how.device, gathers=how.gathers)
         if how.memory is not None:
             how = replace(how, plans=self.plan(values, counts, targets, how))
         result: list[torch.Tensor] = []
@@ -213,7 +213,9 @@ class BatchedExecutor:
         values: Mapping[SSAValue, Any],
         counts: Mapping[str, int],
         wanted: Mapping[str, torch.Tensor] | None,
-        how: Running,
+        device: str,
+        *,
+        gathers: bool = False,
     ) -> Mapping[tuple[ConvBlockOp, str], NodeSet]:
         """The nodes that each block computes, by set; a set that is not there is computed as a whole."""
         blocks = [op for op in self.operations if isinstance(op, ConvBlockOp)]
@@ -221,7 +223,8 @@ class BatchedExecutor:
             return {}
         with_rows = [value for value in self.operations[-1].operands if domain_of(value.type) is not None]
         asked = {value: wanted.get(node_set_of(value), NONE) for value in with_rows}
-        return level_sets(blocks, asked, counts, values.__getitem__, lambda block: self.compile_for(block, how))
+        compiled = partial(self.compile, device=device, gathers=gathers)
+        return level_sets(blocks, asked, counts, values.__getitem__, compiled)
 
     def plan(
         self,
@@ -280,7 +283,7 @@ class BatchedExecutor:
                 nodes = targets.get((op, compiled.node_set), range(counts[compiled.node_set]))
                 size = batch_limit(compiled, op, operands, counts[compiled.node_set], len(nodes), how)
                 parts = [nodes[start : start + size] for start in range(0, len(nodes), size)]
-                batches = [Batch(part, how.device, how.sparse) for part in parts]
+                batches = [Batch(part, how.device, how.sparse, resident=how.resident) for part in parts]
             else:
                 batches = [Batch(part.nodes, how.device, is_hub=part.is_hub) for part in plan.batches]
             run = BlockRun(op, compiled, operands, results, self.weights, plan)

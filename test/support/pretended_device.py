@@ -13,7 +13,10 @@ from typing import Any
 from unittest.mock import patch
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import (
+    TorchDispatchMode,
+    _disable_current_modes,  # pyright: ignore[reportPrivateUsage]
+)
 from torch.utils._pytree import tree_leaves, tree_map
 
 from gnnc import program
@@ -23,21 +26,23 @@ from gnnc.targets.gpu.triton_kernels.kernel import run as run_kernels
 from gnnc.targets.gpu.triton_kernels.source import Launch
 
 DEVICE = "meta"
+copied: list[tuple[int, ...]] = []
+"""The shapes of what has been copied from the host to the device."""
+
 COPIES = (torch.ops.aten._to_copy.default, torch.ops.aten.copy_.default)
 
 
 class OnDevice(torch.Tensor):
     """A tensor on the device; `inner` holds its numbers."""
 
-    inner: torch.Tensor
+    inner: torch.Tensor  # pyright: ignore[reportIncompatibleMethodOverride]
 
     @staticmethod
-    def __new__(cls, inner: torch.Tensor) -> OnDevice:
-        make = torch.Tensor._make_wrapper_subclass  # pyright: ignore[reportPrivateUsage]
-        return make(cls, inner.shape, strides=inner.stride(), dtype=inner.dtype, device=DEVICE)
-
-    def __init__(self, inner: torch.Tensor):
-        self.inner = inner
+    def of(inner: torch.Tensor) -> OnDevice:
+        make: Any = torch.Tensor._make_wrapper_subclass
+        tensor = make(OnDevice, inner.shape, strides=inner.stride(), dtype=inner.dtype, device=DEVICE)
+        tensor.inner = inner
+        return tensor
 
     @classmethod
     def __torch_dispatch__(
@@ -65,12 +70,14 @@ def computed(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     if device is not None:
         kwargs["device"] = "cpu"
     result = func(*tree_map(on_host, args), **tree_map(on_host, kwargs))
+    if on_device and not there and func is torch.ops.aten._to_copy.default:
+        copied.append(tuple(result.shape))
     known = {id(tensor.inner): tensor for tensor in there}
 
     def wrapped(leaf: Any) -> Any:
         if not isinstance(leaf, torch.Tensor) or not on_device:
             return leaf
-        return known[id(leaf)] if id(leaf) in known else OnDevice(leaf)
+        return known[id(leaf)] if id(leaf) in known else OnDevice.of(leaf)
 
     return args[0] if func is torch.ops.aten.copy_.default else tree_map(wrapped, result)
 
@@ -92,7 +99,7 @@ def launched(module: Any, launch: Launch, csr: DeviceCsr, *arrays: Sequence[torc
     hubs = None if csr.hubs is None else Hubs(*(numbers(getattr(csr.hubs, f.name)) for f in fields(Hubs)))
     inside = replace(csr, offsets=numbers(csr.offsets), neighbors=numbers(csr.neighbors), hubs=hubs)
     inputs, results = ([numbers(array) for array in some] for some in arrays)
-    with torch.utils._python_dispatch._disable_current_modes():  # pyright: ignore[reportPrivateUsage]
+    with _disable_current_modes():
         run_kernels(module, launch, inside, inputs, results)
 
 

@@ -78,6 +78,22 @@ def arange(start: int, end: int) -> torch.Tensor:
     return torch.arange(start, end)
 
 
+def full(shape: Sequence[int], value: float, dtype: torch.dtype) -> torch.Tensor:
+    return torch.full(shape, value, dtype=dtype)
+
+
+def zeros(shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
+    return torch.zeros(shape, dtype=dtype)
+
+
+def total(value: torch.Tensor, axis: int, keep_dims: bool) -> torch.Tensor:
+    return value.sum(axis, keep_dims, dtype=value.dtype)
+
+
+def program_id(axis: int) -> torch.Tensor:
+    return torch.tensor(program[axis])
+
+
 language: dict[str, Any] = {
     "float16": torch.float16,
     "bfloat16": torch.bfloat16,
@@ -89,18 +105,18 @@ language: dict[str, Any] = {
     "arange": arange,
     "broadcast_to": torch.broadcast_to,
     "exp": torch.exp,
-    "full": lambda shape, value, dtype: torch.full(shape, value, dtype=dtype),
+    "full": full,
     "load": load,
     "max": extremum(torch.amax, float("-inf")),
     "maximum": larger(torch.maximum, torch.fmax),
     "min": extremum(torch.amin, float("inf")),
     "minimum": larger(torch.minimum, torch.fmin),
-    "program_id": lambda axis: torch.tensor(program[axis]),
+    "program_id": program_id,
     "sqrt": torch.sqrt,
     "store": store,
-    "sum": lambda value, axis, keep_dims: value.sum(axis, keep_dims, dtype=value.dtype),
+    "sum": total,
     "where": torch.where,
-    "zeros": lambda shape, dtype: torch.zeros(shape, dtype=dtype),
+    "zeros": zeros,
 }
 
 
@@ -127,7 +143,7 @@ def as_pointer(array: torch.Tensor) -> Pointer:
 @contextmanager
 def triton_stand_in() -> Generator[None]:
     """Kernels run in this, on every device."""
-    with patch.object(kernel, "module_of", loaded), patch.object(fused_executor, "runs_on", lambda device: True):
+    with patch.object(kernel, "module_of", loaded), patch.object(fused_executor, "runs_on", bool):
         yield
 
 

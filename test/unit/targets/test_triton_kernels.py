@@ -21,6 +21,7 @@ from torch_geometric.nn.models import GCN
 from triton_stand_in import triton_stand_in
 
 import gnnc
+from gnnc.passes.gnn_narrow_storage import Precision
 from gnnc.stages import stage_text
 from gnnc.targets.gpu import device_csr
 from gnnc.targets.gpu.fused_executor import executor_on_device
@@ -165,7 +166,7 @@ def test_triton_agrees_on_convs(name: str, small_parts: None) -> None:
 
 
 @pytest.mark.parametrize("precision", ["bf16", "fp16"])
-def test_numbers_of_16_bits(precision: str, stand_in: None, small_parts: None) -> None:
+def test_numbers_of_16_bits(precision: Precision, stand_in: None, small_parts: None) -> None:
     """As the CPU stores them: what differs is the order of sums."""
     _, graph = conv_and_graph("heads")
     program = gnnc.compile(GCN(6, 16, 2, 5).eval(), graph, precision=precision)
@@ -201,7 +202,7 @@ def test_without_triton_torch_serves(monkeypatch: pytest.MonkeyPatch) -> None:
     with torch.no_grad():
         expected = conv(graph.x, graph.edge_index)
     assert torch.allclose(program.run(device=DEVICE, batch_size=5), expected, atol=1e-5)
-    monkeypatch.setitem(sys.modules, "triton", None)  # pyright: ignore[reportArgumentType]
+    monkeypatch.setitem(sys.modules, "triton", None)
     with pytest.warns(UserWarning, match="triton is not installed"):
         assert not executor_on_device(program.module, program.weights, "cuda").kernels
 
