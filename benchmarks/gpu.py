@@ -227,9 +227,11 @@ def table(cases: list[Case]) -> str:
         *(row(case, names) for case in cases),
         "",
     ]
-    for title, peer in (("edge_index", lambda c: c.timing("edge_index")), ("the best peer", lambda c: c.best_peer)):
-        mean = geometric_mean([ratio(case, peer(case)) for case in cases])
-        lines.append(f"Geometric mean against {title}: {mean:.1f}x.")
+    for title, ratios in (
+        ("edge_index", [ratio(case, case.timing("edge_index")) for case in cases]),
+        ("the best peer", [ratio(case, case.best_peer) for case in cases]),
+    ):
+        lines.append(f"Geometric mean against {title}: {geometric_mean(ratios):.1f}x.")
     return "\n".join([*lines, *(line for case in cases for line in problems(case))])
 
 
@@ -293,7 +295,8 @@ def main() -> None:
     if arguments.interpret:
         raise SystemExit(interpret(arguments.model))
     if arguments.case:
-        print(json.dumps(asdict(run_case(*arguments.case, arguments.device, arguments.repeats))))
+        model, preset = arguments.case
+        print(json.dumps(asdict(run_case(model, preset, arguments.device, arguments.repeats))))
         return
     cases: list[Case] = []
     for preset in arguments.preset:

@@ -10,7 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from gnnc.dialects.gnn import FusedOperation
+from gnnc.dialects.gnn import FusedConvOp, FusedOperation
 from gnnc.errors import RunError
 from gnnc.passes.convert_gnn_to_loops import ConvertGnnToLoops
 from gnnc.passes.loops.lanes import NoKernelError

@@ -54,17 +54,18 @@ def fused_module(module: ModuleOp) -> ModuleOp:
     return fused
 
 
-def cpu_kernel(op: FusedOperation) -> AnyKernel:
+def cpu_kernel(op: FusedConvOp | FusedRowsOp) -> AnyKernel:
     return Kernel(op) if isinstance(op, FusedConvOp) else RowsKernel(op)
 
 
-def triton_kernel(op: FusedOperation) -> TritonKernel:
+def triton_kernel(op: FusedConvOp | FusedRowsOp) -> TritonKernel:
+    """Row-wise work outside of Convs has no kernel: torch's operations do it."""
     if not isinstance(op, FusedConvOp):
         raise NoKernelError(f"{op.name} has no form in Triton")
     return TritonKernel(op)
 
 
-def kernels_of(module: ModuleOp, make: Callable[[FusedOperation], KernelT]) -> dict[FusedOperation, KernelT]:
+def kernels_of(module: ModuleOp, make: Callable[[FusedConvOp | FusedRowsOp], KernelT]) -> dict[FusedOperation, KernelT]:
     """The kernels of all fused operations; those that have none are dissolved into what they were made from."""
     kernels: dict[FusedOperation, KernelT] = {}
     for op in [o for o in module.walk() if isinstance(o, FusedConvOp | FusedRowsOp)]:

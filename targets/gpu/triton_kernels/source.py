@@ -18,8 +18,8 @@ from gnnc.dialects.gnn import AggregateOp, FusedConvOp, Reduction
 from gnnc.dialects.gnn.attributes import row_shape
 from gnnc.passes.loops.arguments import KernelInput, Role, kernel_inputs
 from gnnc.passes.loops.expressions import HALF, element_of_tensor
-from gnnc.passes.loops.row_loop import element_type
 from gnnc.passes.loops.lanes import row_size
+from gnnc.passes.loops.row_loop import element_type
 from gnnc.targets.gpu.triton_kernels.edge_walk import Accumulator, EdgeWalk
 from gnnc.targets.gpu.triton_kernels.expressions import Expressions, Names, type_text
 from gnnc.targets.gpu.triton_kernels.places import Digit, Place, Places, masks_of, power_of_two, width_of
