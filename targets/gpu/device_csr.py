@@ -12,7 +12,8 @@ from gnnc.targets.edge_sets import EdgeSet
 PART_EDGES = 1024
 """Edges of a row that one program goes over; a row with more is a hub, and several programs share it."""
 
-INT32 = 2**31 - 1
+INT32 = 2**31 - 1 - 2 * PART_EDGES
+"""Kernels look ahead of the last edge by less than that, and count in the type of the offsets."""
 
 
 @dataclass(frozen=True)

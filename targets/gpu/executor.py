@@ -24,6 +24,7 @@ from gnnc.targets.gpu.batch_run import BlockRun
 from gnnc.targets.gpu.block_compiler import CompiledBlock, compile_block
 from gnnc.targets.gpu.block_results import BlockResults
 from gnnc.targets.gpu.budget import BlockPlan, Budget, resident_bytes
+from gnnc.targets.gpu.errors import ResourceError
 from gnnc.targets.gpu.level_sets import NONE, NodeSet, level_sets, node_set_of
 from gnnc.targets.gpu.memory_meter import MemoryMeter
 from gnnc.targets.gpu.progress import progress
@@ -138,9 +139,9 @@ class BatchedExecutor:
         how = Running(batch_size, device, threads or torch.get_num_threads(), sparse or {}, memory, results=results)
         with self.lock, torch.no_grad():
             values = self.arguments(features, structure)
+            if memory is None and device != "cpu":
+                return self.run_on_device(values, counts, wanted, how, same_features=same_features)
             if memory is None:
-                if device != "cpu":
-                    values, how = self.on_device(values, counts, how, same_features=same_features)
                 return self.run_blocks(values, counts, wanted, how)
             self.workers.forget()
             self.copies.forget(values.values())
@@ -150,14 +151,25 @@ class BatchedExecutor:
             self.workers.forget()
             return outputs
 
-    def on_device(
-        self, values: dict[SSAValue, Any], counts: Mapping[str, int], how: Running, *, same_features: bool
-    ) -> tuple[dict[SSAValue, Any], Running]:
-        """What is to stay on the device, if all of that fits."""
-        if not fits(how.device, bytes_on_device(values, self.operations, self.last_uses, counts)):
-            return values, how
-        same = {v for v, place, _ in self.arguments_of_forward if place is not None or same_features}
-        return self.copies.moved(values, how.device, same), replace(how, resident=True)
+    def run_on_device(
+        self,
+        values: dict[SSAValue, Any],
+        counts: Mapping[str, int],
+        wanted: Mapping[str, torch.Tensor] | None,
+        how: Running,
+        *,
+        same_features: bool,
+    ) -> list[torch.Tensor]:
+        """Arrays of all rows stay on the device if they fit, or else only those of a batch go there."""
+        if fits(how.device, bytes_on_device(values, self.operations, self.last_uses, counts)):
+            same = {v for v, place, _ in self.arguments_of_forward if place is not None or same_features}
+            try:
+                there = self.copies.moved(values, how.device, same)
+                return self.run_blocks(there, counts, wanted, replace(how, resident=True))
+            except (torch.OutOfMemoryError, ResourceError):
+                # something else took the memory meanwhile
+                self.copies.forget(values.values())
+        return self.run_blocks(values, counts, wanted, how)
 
     def run_blocks(
         self,

@@ -291,7 +291,8 @@ class _KernelWriter:
             "count = tl.load(offsets + row + 1) - tl.load(offsets + row)",
             *self.head,
             *self.initial("1"),
-            "for number in range(tl.load(hub_parts + hub), tl.load(hub_parts + hub + 1)):",
+            "begin = tl.load(hub_parts + hub).to(tl.int64)",
+            "for number in range(begin, tl.load(hub_parts + hub + 1).to(tl.int64)):",
             *(INDENT + line for line in [*part, *self.walk.merged()]),
             *self.after,
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -12,7 +13,7 @@ from torch_geometric.nn.models import GAT, GCN
 from triton_stand_in import triton_stand_in
 
 import gnnc
-from gnnc.targets.gpu import executor, residence
+from gnnc.targets.gpu import block_results, executor, residence
 from gnnc.targets.gpu.memory_meter import MemoryMeter
 from gnnc.targets.gpu.residence import SHARE, fits
 
@@ -84,3 +85,18 @@ def test_what_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "memory_allocated", Mock(return_value=200))
     assert fits("cuda", int(1000 * SHARE))
     assert not residence.fits("cuda", int(1000 * SHARE) + 1)
+
+
+def test_a_device_without_room_after_all(program: gnnc.Program, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then each batch brings its rows."""
+    expected = program.run()
+    used, empty = program.executor(device), torch.empty
+
+    def full(*shape: Any, **options: Any) -> torch.Tensor:
+        if options.get("device") == device and shape[0][0] == 32:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return empty(*shape, **options)
+
+    monkeypatch.setattr(block_results.torch, "empty", full)
+    assert torch.allclose(program.run(device=device, batch_size=9), expected, atol=1e-5)
+    assert not used.copies.known
