@@ -40,7 +40,7 @@ class OutputRows:
 
     def select(self, result: torch.Tensor, ids: Mapping[str, torch.Tensor]) -> torch.Tensor:
         """The rows with the ids of their set; all of a value of the whole graph."""
-        return result.index_select(self.axis, ids[self.set_name]) if self.kind else result
+        return result.index_select(self.axis, ids[self.set_name].to(result.device)) if self.kind else result
 
     def count(self, result: torch.Tensor) -> int:
         return result.shape[self.axis] if self.kind else 1

@@ -29,7 +29,7 @@ from gnnc.sampling import fan_outs, sampled_module
 from gnnc.store_runs import StoreOptions, run_in_store
 from gnnc.targets.gpu.errors import ResourceError
 from gnnc.targets.gpu.executor import BatchedExecutor
-from gnnc.targets.gpu.fused_executor import executor_for_stores, executor_with_kernels
+from gnnc.targets.gpu.fused_executor import executor_for_stores, executor_on_device, executor_with_kernels
 from gnnc.targets.gpu.run_report import RunReport
 from gnnc.targets.gpu.sparse_rows import SparseRows, crossovers_of, sparse_features
 from gnnc.tensors import as_tensor
@@ -83,6 +83,7 @@ class Program:
         self._executor = BatchedExecutor(module, weights)
         self._cpu_executor: BatchedExecutor | None = None
         self._store_executor: BatchedExecutor | None = None
+        self._device_executor: BatchedExecutor | None = None
         self._structure: tuple[AnyGraph, tuple[Any, ...]] | None = None
         self._features: tuple[AnyGraph, KeptFeatures] | None = None
         self._sampled: tuple[tuple[tuple[int, ...], int], BatchedExecutor] | None = None
@@ -111,7 +112,8 @@ class Program:
         the device's memory, on cpu by the executor's own arrays, among which the graph and features that are given are
         not; batches are then as large as fit, and `report` says what was measured; `device` "cpu" or "cuda"; `threads`
         how many share the work on the host (default: as many as torch uses), which changes no number of the result.
-        Features as a numpy array give numpy arrays, a torch tensor gives tensors.
+        Features as a numpy array give numpy arrays, a torch tensor gives tensors, and one on the device gives tensors
+        there. On cuda, what fits on the device stays there until the run ends, unless `memory` is given.
 
         With `store`, a folder, what is as large as the graph lies there and not in memory: the edges in order, and what
         each layer computes. `memory`, 1 GiB if it is not given, is then what the run plans to need, whatever the size
@@ -133,7 +135,7 @@ class Program:
         used = self.graph_for(graph)
         given = self.given_inputs(used, x)
         executor = self.executor_for(fanout, seed, device)
-        tensors = self.input_tensors(given, used.node_counts)
+        tensors = self.input_tensors(given, used.node_counts, device if store is None else "cpu")
         self.check_frozen(used, tensors, known=x is None)
         as_tensors = any(
             isinstance(given[i.key], torch.Tensor) for i in self.inputs if not (i.is_weight or is_node_ids(i.key))
@@ -179,6 +181,7 @@ class Program:
                 threads=threads,
                 sparse=None if kept is None or device != "cpu" else kept.sparse,
                 memory=None if memory is None else memory_bytes(memory),
+                same_features=kept is not None,
             )
         except ResourceError as error:
             raise RunError(str(error)) from error
@@ -233,9 +236,12 @@ class Program:
         return self._sampled[1]
 
     def executor(self, device: str) -> BatchedExecutor:
-        """What runs the program on a device: on the CPU with compiled kernels, where MLIR is installed."""
+        """What runs the program on a device: with compiled kernels, on the CPU where MLIR is installed, on CUDA where
+        Triton is."""
         if device != "cpu":
-            return self._executor
+            if self._device_executor is None:
+                self._device_executor = executor_on_device(self.module, self.weights, device)
+            return self._device_executor
         if self._cpu_executor is None:
             self._cpu_executor = executor_with_kernels(self.module, self.weights)
         return self._cpu_executor
@@ -376,13 +382,18 @@ class Program:
             self._features = graph, KeptFeatures(stored, sparse_features(stored, crossovers_of(self.module)))
         return self._features[1]
 
-    def input_tensors(self, given: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, torch.Tensor]:
-        """The inputs by key, on the host, checked against the program's signature and the node counts by set."""
+    def input_tensors(
+        self, given: Mapping[str, Any], counts: Mapping[str, int], device: str = "cpu"
+    ) -> dict[str, torch.Tensor]:
+        """The inputs by key, checked against the program's signature and the node counts by set: on the host, but for
+        features that are on the device already."""
+        device = device if self.frozen is None else "cpu"
         tensors: dict[str, torch.Tensor] = {}
         for expected in self.inputs:
             if expected.key not in given:
                 raise RunError(f"the graph has no {expected.key}, which the program takes: add it to the graph")
-            tensors[expected.key] = checked_input(expected, given[expected.key], counts)
+            where = device if expected.is_feature else "cpu"
+            tensors[expected.key] = checked_input(expected, given[expected.key], counts, where)
         return tensors
 
 
@@ -404,11 +415,12 @@ def spread_evenly(count: int, total: int) -> torch.Tensor:
     return torch.arange(kept) * max(0, total - 1) // max(1, kept - 1)
 
 
-def checked_input(expected: ModelInput, value: Any, counts: Mapping[str, int]) -> torch.Tensor:
-    """One input as a tensor on the host. Raises RunError naming it if its shape or type differs."""
+def checked_input(expected: ModelInput, value: Any, counts: Mapping[str, int], device: str = "cpu") -> torch.Tensor:
+    """One input as a tensor on the host, or on the device if it is there. Raises RunError naming it if its shape or
+    type differs."""
     if not isinstance(value, np.ndarray | torch.Tensor):
         raise RunError(f"{expected.key} is a {type(value).__name__}: give a numpy array or a torch tensor")
-    tensor = as_tensor(value)
+    tensor = as_tensor(value, device)
     shape = (*tensor.shape[: expected.axis], *tensor.shape[expected.axis + 1 :])
     if tensor.dim() != len(expected.row_shape) + 1 or shape != expected.row_shape:
         sizes = [str(size) for size in expected.row_shape]

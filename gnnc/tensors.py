@@ -11,11 +11,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def as_tensor(array: NDArray[Any] | torch.Tensor) -> torch.Tensor:
-    """A tensor on the host that shares the array's memory where it can; it is only read."""
+def as_tensor(array: NDArray[Any] | torch.Tensor, device: str = "cpu") -> torch.Tensor:
+    """A tensor on the host that shares the array's memory where it can, or one on the device if the array is there; it
+    is only read."""
     if not isinstance(array, torch.Tensor) and any(stride < 0 for stride in array.strides):
         array = array.copy()  # torch knows no array that runs backwards
     with warnings.catch_warnings():
         # memory-mapped files are read-only, and torch warns of what would happen if one wrote to them
         warnings.filterwarnings("ignore", "The given NumPy array is not writable", UserWarning)
-        return torch.as_tensor(array).detach().cpu()
+        tensor = torch.as_tensor(array).detach()
+    return tensor if tensor.device.type == torch.device(device).type else tensor.cpu()

@@ -48,8 +48,8 @@ class EdgeSet:
     parts: tuple[Part, ...] = field(default=(), repr=False)
     _incidences: dict[End, Incidence] = field(default_factory=dict[End, Incidence], repr=False)
     _numbers: torch.Tensor | None = field(default=None, repr=False)
-    csrs: dict[End, Any] = field(default_factory=dict[End, Any], repr=False)
-    """What kernels read, kept by `targets/gpu/csr.py`."""
+    csrs: dict[tuple[End, str], Any] = field(default_factory=dict[tuple[End, str], Any], repr=False)
+    """What kernels read on a device, kept by `targets/gpu/csr.py` and `targets/gpu/device_csr.py`."""
 
     @property
     def edge_count(self) -> int:

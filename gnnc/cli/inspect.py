@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 @click.option("--ir", is_flag=True, help="Print the module itself.")
 @click.option(
     "--emit",
-    type=click.Choice(["blocks", "fused", "loops", "llvm"]),
-    help="Print a stage of the code: ConvBlocks, fused Convs, their loops, or those in the llvm dialect.",
+    type=click.Choice(["blocks", "fused", "loops", "llvm", "triton"]),
+    help="Print a stage of the code: ConvBlocks, fused Convs, their loops, those in the llvm dialect, or Triton.",
 )
 @click.option("--decisions", is_flag=True, help="Print what the passes decided, and what each choice costs.")
 @options.json

@@ -13,6 +13,7 @@ from gnnc.targets.aggregations import Neighborhoods
 from gnnc.targets.edge_sets import EdgeSet, Incidence
 from gnnc.targets.gpu.arena import Arena, RowsOf
 from gnnc.targets.gpu.csr import Csr, padded, whole_csr
+from gnnc.targets.gpu.device_csr import DeviceCsr, whole_device_csr
 from gnnc.targets.gpu.sparse_rows import SparseRows
 from gnnc.targets.neighbor_sampling import Sample, draw
 
@@ -34,6 +35,8 @@ class Batch:
     """The place of its first node among all that the block computes."""
     sums: tuple[torch.Tensor, ...] = field(default=(), repr=False)
     """What has been added up for its nodes before, an array a Conv."""
+    resident: bool = False
+    """Whether what is made of the whole graph on the device stays there."""
 
     @property
     def rows(self) -> int:
@@ -60,7 +63,7 @@ class Batch:
         """The rows of the batch's own nodes."""
         if isinstance(self.nodes, range):
             return values.narrow(axis, self.nodes.start, self.rows).to(self.device)
-        return values.index_select(axis, self.nodes).to(self.device)
+        return taken(values, axis, self.nodes).to(self.device)
 
     def place(self, arena: Arena, values: torch.Tensor, axis: int) -> torch.Tensor:
         """Memory for the batch's rows of some values: their own where they lie side by side."""
@@ -72,10 +75,11 @@ class Batch:
         """Writes the rows of the batch into the array of all nodes."""
         if isinstance(self.nodes, range):
             place = values.narrow(axis, self.nodes.start, self.rows)
-            if place.data_ptr() != rows.data_ptr():
+            # on the host, rows may have been computed where they belong
+            if self.device != "cpu" or place.data_ptr() != rows.data_ptr():
                 place.copy_(rows)
         else:
-            values.index_copy_(axis, self.nodes, rows.to(values.device))
+            values.index_copy_(axis, self.nodes.to(values.device), rows.to(values.device))
 
     def covers(self, count: int) -> bool:
         """Whether the batch is all nodes of a set of `count`."""
@@ -152,19 +156,40 @@ class EdgeSlice:
         """The edges by target, with places among some neighbors."""
         return self.csr if isinstance(neighbors.nodes, range) else Csr(self.offsets, padded(neighbors.places))
 
+    @property
+    def device_csr(self) -> DeviceCsr:
+        """As `csr`, on the batch's device. That of all edges stays there."""
+        device, nodes = self.batch.device, self.batch.nodes
+        if isinstance(nodes, range) and self.sample is None:
+            whole = whole_device_csr(self.edge_set, self.end, device)
+            return whole if self.covers_all_edges else whole.rows_of(self.offsets, nodes, device)
+        other = self.edge_set.index(self.end.opposite)
+        return DeviceCsr.of(self.offsets, other[self.edge_ids], device)
+
+    def device_csr_of(self, neighbors: Neighbors) -> DeviceCsr:
+        """As `csr_of`, on the batch's device."""
+        if self.batch.resident and isinstance(neighbors.nodes, range):
+            return self.device_csr
+        return DeviceCsr.of(self.offsets, neighbors.places, self.batch.device)
+
     def load(self, values: torch.Tensor, axis: int) -> torch.Tensor:
         """The rows of an edge value."""
-        return values.index_select(axis, self.edge_ids).to(self.batch.device)
+        return taken(values, axis, self.edge_ids).to(self.batch.device)
 
     def store(self, rows: torch.Tensor, values: torch.Tensor, axis: int) -> None:
         """Writes the rows of these edges into the array of all edges."""
-        values.index_copy_(axis, self.edge_ids, rows.to(values.device))
+        values.index_copy_(axis, self.edge_ids.to(values.device), rows.to(values.device))
 
     def neighbors(self, edges: EdgeSet, end: End) -> Neighbors:
         """The nodes at one end of these edges; `edges` may be another set with the same edges."""
         if edges is self.edge_set and end is not self.end and self.covers_all_edges:
             return Neighbors.all(edges, end, self.batch.device)
         return Neighbors.of(edges.index(end).index_select(0, self.edge_ids), edges.node_count(end), self.batch.device)
+
+
+def taken(values: torch.Tensor, axis: int, ids: torch.Tensor) -> torch.Tensor:
+    """Rows of an array, by ids on the host, wherever the array lies."""
+    return values.index_select(axis, ids.to(values.device))
 
 
 def sampled_edges_of(
@@ -241,7 +266,7 @@ class Neighbors:
         """The rows of a node value, one for each of these nodes."""
         if isinstance(self.nodes, range):
             return values.to(self.device)
-        return values.index_select(axis, self.nodes).to(self.device)
+        return taken(values, axis, self.nodes).to(self.device)
 
 
 @dataclass(frozen=True)
@@ -262,7 +287,7 @@ class Union:
         """The rows of a node value, one for each of these nodes."""
         if isinstance(self.nodes, range):
             return values.to(self.device)
-        return values.index_select(axis, self.nodes).to(self.device)
+        return taken(values, axis, self.nodes).to(self.device)
 
     def select(self, rows: torch.Tensor, part: Neighbors, axis: int) -> torch.Tensor:
         """Of the rows of these nodes those of one of the neighborhoods."""

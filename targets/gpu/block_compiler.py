@@ -71,7 +71,10 @@ from gnnc.targets.neighbor_sampling import sample_of
 from gnnc.targets.torch_functions import constant, dtype_of, filled, function_of
 
 if TYPE_CHECKING:
-    from gnnc.targets.gpu.kernels.kernel import AnyKernel
+    from gnnc.targets.gpu.kernels.kernel import AnyKernel as CpuKernel
+    from gnnc.targets.gpu.triton_kernels.kernel import TritonKernel
+
+    AnyKernel: TypeAlias = CpuKernel | TritonKernel
 
 BlockFunction: TypeAlias = Callable[..., tuple[tuple[Batch | EdgeSlice | None, torch.Tensor | None], ...]]
 
@@ -420,7 +423,8 @@ class _BlockWriter:
         arrays = [self.name(value, on) for value, on in read]
         edges = self.row_name(Edges(self.edges_of(operation), operation.end.data))
         computed = [self.row_name(on) for _, on in read if isinstance(on, NeighborNodes)]
-        csr = f"{edges}.csr_of({computed[0]}), " if computed else f"{edges}.csr, "
+        where = "csr" if self.device == "cpu" else "device_csr"
+        csr = f"{edges}.{where}_of({computed[0]}), " if computed else f"{edges}.{where}, "
         if self.way is Way.TILED:
             arrays.append(f"batch.sums[{convs_at(self.op, self.node_set).index(operation)}]")
         self.write_kernel_call(operation, rows, csr, arrays)
@@ -433,10 +437,14 @@ class _BlockWriter:
         self, operation: FusedOperation, rows: Rows | None, lists: str, arrays: Sequence[str]
     ) -> None:
         names = [self.new_name((result, rows)) for result in operation.outputs]
+        one = "" if len(names) > 1 else "[0]"
+        call = f"{self.known('k', self.kernels[operation])}({lists}[{', '.join(arrays)}]"
+        if self.device != "cpu":
+            self.lines.add(Line(tuple(names), f"{call}){one}", arrays))
+            return
         places = ", ".join(f"{PLACE}{i}" for i in range(len(names)))
-        call = f"{self.known('k', self.kernels[operation])}({lists}[{', '.join(arrays)}], [{places}], threads)"
         kinds, count = [self.kind(result) for result in operation.outputs], f"{self.row_name(rows)}.rows"
-        self.lines.add(Line(tuple(names), call if len(names) > 1 else f"{call}[0]", arrays, kinds, count))
+        self.lines.add(Line(tuple(names), f"{call}, [{places}], threads){one}", arrays, kinds, count))
 
     def write_call(self, operation: Operation, rows: Rows | None) -> None:
         if isinstance(operation, GlobalReduceOp):

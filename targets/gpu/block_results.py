@@ -45,7 +45,7 @@ def kind_of(result: SSAValue) -> ResultKind:
 
 
 class BlockResults:
-    """The results of one run of a block, on the host: an array of all rows for each, or a running reduction.
+    """The results of one run of a block: an array of all rows for each, or a running reduction.
 
     Reductions of floating-point numbers run in double precision, so that they don't depend on the size of batches.
     """
@@ -57,10 +57,13 @@ class BlockResults:
         counts: Mapping[str, int],
         arena: Arena,
         returned: Collection[SSAValue],
+        device: str = "cpu",
     ):
-        """Memory is from the arena, but for what is `returned` to the caller."""
+        """Arrays lie on a device, or on the host; there memory is from the arena, but for what is `returned` to the
+        caller."""
         self.op = op
         self.arena = arena
+        self.device = device
         self.returned = returned
         self.edge_counts = {
             value.type.edge_set.data: edges.edge_count
@@ -75,6 +78,8 @@ class BlockResults:
         kind = kind_of(output)
         if not kind.set_name:
             return None
+        if self.device != "cpu":
+            return torch.empty(shape_with(output.type, self.row_count(kind)), dtype=kind.rows.dtype, device=self.device)
         if output in self.returned or kind.axis != 0:
             return fresh(shape_with(output.type, self.row_count(kind)), kind.rows.dtype)
         return self.arena.empty(kind.rows, self.row_count(kind))
@@ -85,7 +90,7 @@ class BlockResults:
 
     def place(self, output: SSAValue, values: torch.Tensor | None, batch: Batch, arena: Arena) -> torch.Tensor | None:
         kind = kind_of(output)
-        if values is None or not kind.is_on_nodes or kind.axis != 0:
+        if values is None or not kind.is_on_nodes or kind.axis != 0 or self.device != "cpu":
             return None
         if isinstance(batch.nodes, range):
             return values.narrow(0, batch.nodes.start, batch.rows)

@@ -52,7 +52,7 @@ def padded(neighbors: torch.Tensor) -> torch.Tensor:
 
 def whole_csr(edges: EdgeSet, end: End) -> Csr:
     """The rows of all nodes at one end, with the nodes at the other end for neighbors; computed once a set."""
-    known = edges.csrs
-    if end not in known:
-        known[end] = Csr(edges.incidence(end).offsets, padded(edges.others(end)))
-    return known[end]
+    known, key = edges.csrs, (end, "cpu")
+    if key not in known:
+        known[key] = Csr(edges.incidence(end).offsets, padded(edges.others(end)))
+    return known[key]

@@ -25,9 +25,11 @@ from gnnc.targets.gpu.block_compiler import CompiledBlock, compile_block
 from gnnc.targets.gpu.block_results import BlockResults
 from gnnc.targets.gpu.block_rows import Way
 from gnnc.targets.gpu.budget import BlockPlan, Budget, resident_bytes
+from gnnc.targets.gpu.errors import ResourceError
 from gnnc.targets.gpu.level_sets import NONE, NodeSet, level_sets, node_set_of
 from gnnc.targets.gpu.memory_meter import MemoryMeter
 from gnnc.targets.gpu.progress import progress
+from gnnc.targets.gpu.residence import DeviceCopies, bytes_on_device, fits
 from gnnc.targets.gpu.run_report import RunReport
 from gnnc.targets.gpu.sparse_rows import SparseRows
 from gnnc.targets.gpu.workers import Workers
@@ -37,7 +39,7 @@ from gnnc.targets.torch_functions import constant, dtype_of, function_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gnnc.targets.gpu.kernels.kernel import AnyKernel
+    from gnnc.targets.gpu.block_compiler import AnyKernel
 
 # What may stand in @forward beside blocks: operations on values of the whole graph.
 TOP_LEVEL = (ConvBlockOp, GlobalCallOp, LoadWeightOp, ConstantOp, ReturnOp)
@@ -60,14 +62,24 @@ class Running:
     sparse: Mapping[int, SparseRows]
     memory: int | None = None
     """The most bytes on the device, or of the executor's own arrays on a CPU."""
+    results: str = "cpu"
+    """Where the outputs go."""
+    resident: bool = False
+    """Whether the arrays of all rows stay on the device until the run ends."""
     plans: Mapping[tuple[ConvBlockOp, str], BlockPlan] = field(default_factory=dict[tuple[ConvBlockOp, str], BlockPlan])
+
+    @property
+    def way(self) -> Way:
+        """Batches on a device copy the rows that kernels read for neighbors, if they lie on the host."""
+        return Way.INDEXED if self.device == "cpu" or self.resident else Way.GATHERED
 
 
 class BatchedExecutor:
     """A program that can run on any graph with its signature.
 
-    Arrays lie in host memory; each batch's rows go to `device` ("cpu", "cuda", "cuda:1") and come back. What a block
-    hands on is freed after the last block that uses it.
+    Arrays lie in host memory; each batch's rows go to `device` ("cpu", "cuda", "cuda:1") and come back. Where all
+    arrays fit on the device and no budget is given, they stay there, and only the results come back. What a block hands
+    on is freed after the last block that uses it.
     """
 
     def __init__(
@@ -82,6 +94,8 @@ class BatchedExecutor:
         self.workers = Workers()
         self.lock = Lock()
         self.weights = weights
+        self.weights_on: dict[str, Mapping[str, torch.Tensor]] = {"cpu": weights}
+        self.copies = DeviceCopies()
         self.functions = model_functions(module)
         self.operations = list(self.functions.forward.body.block.ops)
         self.compiled: dict[tuple[ConvBlockOp, str, Way], list[CompiledBlock]] = {}
@@ -110,38 +124,63 @@ class BatchedExecutor:
         threads: int | None = None,
         sparse: Mapping[int, SparseRows] | None = None,
         memory: int | None = None,
+        same_features: bool = False,
     ) -> list[torch.Tensor]:
-        """The model's outputs on the host, in the order in which @forward returns them.
+        """The model's outputs in the order in which @forward returns them, on the host, or on the device if features
+        are there.
 
         `counts` are the node counts by set. `wanted` are, by set, the nodes whose rows are needed, ascending and
         distinct (int64); the rows of other nodes are then undefined. `threads` (default: as many as torch uses)
         share the work on the host; what is computed doesn't depend on their number. `sparse` are
         features that are there as sparse rows, too, by their address. `memory` limits the bytes on the device, or
         those of the executor's own arrays on the host, and `report` says afterwards what they were; raises
-        ResourceError if it can't be kept.
+        ResourceError if it can't be kept. With `same_features`, a tensor that came before has the same numbers again.
         """
-        how = Running(batch_size, device, threads or torch.get_num_threads(), sparse or {}, memory)
+        results = device if any(f.device.type != "cpu" for f in features.values()) else "cpu"
+        how = Running(batch_size, device, threads or torch.get_num_threads(), sparse or {}, memory, results=results)
         with self.lock, torch.no_grad():
+            values = self.arguments(features, structure)
+            if memory is None and device != "cpu":
+                return self.run_on_device(values, counts, wanted, how, same_features=same_features)
             if memory is None:
-                return self.run_blocks(features, structure, counts, wanted, how)
+                return self.run_blocks(values, counts, wanted, how)
             self.workers.forget()
+            self.copies.forget(values.values())
             with MemoryMeter(device) as meter:
-                results = self.run_blocks(features, structure, counts, wanted, how)
+                outputs = self.run_blocks(values, counts, wanted, how)
             self.report.peak = None if meter.peak is None else meter.peak + self.report.held
             self.workers.forget()
-            return results
+            return outputs
+
+    def run_on_device(
+        self,
+        values: dict[SSAValue, Any],
+        counts: Mapping[str, int],
+        wanted: Mapping[str, torch.Tensor] | None,
+        how: Running,
+        *,
+        same_features: bool,
+    ) -> list[torch.Tensor]:
+        """Arrays of all rows stay on the device if they fit, or else only those of a batch go there."""
+        if fits(how.device, bytes_on_device(values, self.operations, self.last_uses, counts)):
+            same = {v for v, place, _ in self.arguments_of_forward if place is not None or same_features}
+            try:
+                there = self.copies.moved(values, how.device, same)
+                return self.run_blocks(there, counts, wanted, replace(how, resident=True))
+            except (torch.OutOfMemoryError, ResourceError):
+                # something else took the memory meanwhile
+                self.copies.forget(values.values())
+        return self.run_blocks(values, counts, wanted, how)
 
     def run_blocks(
         self,
-        features: Mapping[str, torch.Tensor],
-        structure: Sequence[Any],
+        values: dict[SSAValue, Any],
         counts: Mapping[str, int],
         wanted: Mapping[str, torch.Tensor] | None,
         how: Running,
     ) -> list[torch.Tensor]:
-        values = self.arguments(features, structure)
         last_use = self.last_uses
-        targets = self.targets_of_blocks(values, counts, wanted, how.device)
+        targets = self.targets_of_blocks(values, counts, wanted, how.device, how.way)
         if how.memory is not None:
             how = replace(how, plans=self.plan(values, counts, targets, how))
         result: list[torch.Tensor] = []
@@ -153,7 +192,7 @@ class BatchedExecutor:
                     values.update(zip(op.outputs, outputs, strict=True))
                     del operands, outputs
                 elif isinstance(op, ReturnOp):
-                    result = [values[value] for value in op.operands]
+                    result = [values[value].to(how.results) for value in op.operands]
                 else:
                     self.run_between_blocks(op, values)
                 for value in [v for v in values if last_use.get(v, -1) <= place]:
@@ -188,6 +227,7 @@ class BatchedExecutor:
         counts: Mapping[str, int],
         wanted: Mapping[str, torch.Tensor] | None,
         device: str,
+        way: Way = Way.INDEXED,
     ) -> Mapping[tuple[ConvBlockOp, str], NodeSet]:
         """The nodes that each block computes, by set; a set that is not there is computed as a whole."""
         blocks = [op for op in self.operations if isinstance(op, ConvBlockOp)]
@@ -195,7 +235,8 @@ class BatchedExecutor:
             return {}
         with_rows = [value for value in self.operations[-1].operands if domain_of(value.type) is not None]
         asked = {value: wanted.get(node_set_of(value), NONE) for value in with_rows}
-        return level_sets(blocks, asked, counts, values.__getitem__, lambda block: self.compile(block, device))
+        compiled = partial(self.compile, device=device, way=way)
+        return level_sets(blocks, asked, counts, values.__getitem__, compiled)
 
     def plan(
         self,
@@ -212,7 +253,7 @@ class BatchedExecutor:
         plans: dict[tuple[ConvBlockOp, str], BlockPlan] = {}
         for op in [op for op in self.operations if isinstance(op, ConvBlockOp)]:
             operands = [values.get(operand) for operand in op.operands]
-            for compiled in self.compile(op, how.device):
+            for compiled in self.compile_for(op, how):
                 nodes = targets.get((op, compiled.node_set), range(counts[compiled.node_set]))
                 limit = CACHE_ROWS if compiled.in_cache else len(nodes)
                 size = max(1, min(how.batch_size or limit, limit))
@@ -245,15 +286,16 @@ class BatchedExecutor:
         how: Running,
         advance: Callable[[float], None],
     ) -> list[torch.Tensor]:
-        results = BlockResults(op, operands, counts, self.workers.arena, set(self.operations[-1].operands))
-        functions = self.compile(op, how.device)
+        device = how.device if how.resident else "cpu"
+        results = BlockResults(op, operands, counts, self.workers.arena, set(self.operations[-1].operands), device)
+        functions = self.compile_for(op, how)
         for compiled in functions:
             plan = how.plans.get((op, compiled.node_set))
             if plan is None:
                 nodes = targets.get((op, compiled.node_set), range(counts[compiled.node_set]))
                 size = batch_limit(compiled, op, operands, counts[compiled.node_set], len(nodes), how)
                 parts = [nodes[start : start + size] for start in range(0, len(nodes), size)]
-                batches = [Batch(part, how.device, how.sparse) for part in parts]
+                batches = [Batch(part, how.device, how.sparse, resident=how.resident) for part in parts]
             else:
                 batches = [Batch(part.nodes, how.device, is_hub=part.is_hub) for part in plan.batches]
             run = BlockRun(op, compiled, operands, results, self.weights, plan)
@@ -271,12 +313,16 @@ class BatchedExecutor:
             result = function_of(op)(*(values[operand] for operand in op.operands))
             values.update(zip(op.results, result if isinstance(result, tuple) else (result,), strict=True))
 
+    def compile_for(self, op: ConvBlockOp, how: Running) -> list[CompiledBlock]:
+        return self.compile(op, how.device, how.way)
+
     def compile(self, op: ConvBlockOp, device: str, way: Way = Way.INDEXED) -> list[CompiledBlock]:
         key = (op, device, way)
         if key not in self.compiled:
-            weights = {name: tensor.to(device) for name, tensor in self.weights.items()}
+            if device not in self.weights_on:
+                self.weights_on[device] = {name: tensor.to(device) for name, tensor in self.weights.items()}
             kernels = self.kernels if way is not Way.TILED else finishing(self.kernels, op)
-            self.compiled[key] = compile_block(op, weights, device, kernels, way=way)
+            self.compiled[key] = compile_block(op, self.weights_on[device], device, kernels, way=way)
         return self.compiled[key]
 
 

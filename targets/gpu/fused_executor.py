@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import torch
 from xdsl.context import Context
@@ -17,6 +18,9 @@ from gnnc.passes.pipeline import fusing_pipeline, storing_pipeline
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.kernels import compiler
 from gnnc.targets.gpu.kernels.kernel import AnyKernel, Kernel, RowsKernel
+from gnnc.targets.gpu.triton_kernels.kernel import TritonKernel, runs_on
+
+KernelT = TypeVar("KernelT")
 
 
 def executor_for_stores(module: ModuleOp, weights: Mapping[str, torch.Tensor]) -> BatchedExecutor:
@@ -34,18 +38,47 @@ def executor_with_kernels(module: ModuleOp, weights: Mapping[str, torch.Tensor])
             "torch-mlir is not installed: torch's own operations run instead of compiled kernels", stacklevel=2
         )
         return BatchedExecutor(module, weights)
+    fused = fused_module(module)
+    return BatchedExecutor(fused, weights, kernels_of(fused, cpu_kernel))
+
+
+def executor_on_device(module: ModuleOp, weights: Mapping[str, torch.Tensor], device: str) -> BatchedExecutor:
+    """An executor for a CUDA device. Without Triton, or for Convs that have no kernel, torch's own operations serve."""
+    if not runs_on(device):
+        if device.startswith("cuda"):
+            warnings.warn(
+                "triton is not installed: torch's own operations run instead of compiled kernels", stacklevel=2
+            )
+        return BatchedExecutor(module, weights)
+    fused = fused_module(module)
+    return BatchedExecutor(fused, weights, kernels_of(fused, triton_kernel))
+
+
+def fused_module(module: ModuleOp) -> ModuleOp:
+    """A copy with fused Convs."""
     fused = module.clone()
     for module_pass in fusing_pipeline():
         module_pass.apply(Context(), fused)
-    return BatchedExecutor(fused, weights, kernels_of(fused))
+    return fused
 
 
-def kernels_of(module: ModuleOp) -> dict[FusedOperation, AnyKernel]:
+def cpu_kernel(op: FusedConvOp | FusedRowsOp) -> AnyKernel:
+    return Kernel(op) if isinstance(op, FusedConvOp) else RowsKernel(op)
+
+
+def triton_kernel(op: FusedConvOp | FusedRowsOp) -> TritonKernel:
+    """Row-wise work outside of Convs has no kernel: torch's operations do it."""
+    if not isinstance(op, FusedConvOp):
+        raise NoKernelError(f"{op.name} has no form in Triton")
+    return TritonKernel(op)
+
+
+def kernels_of(module: ModuleOp, make: Callable[[FusedConvOp | FusedRowsOp], KernelT]) -> dict[FusedOperation, KernelT]:
     """The kernels of all fused operations; those that have none are dissolved into what they were made from."""
-    kernels: dict[FusedOperation, AnyKernel] = {}
+    kernels: dict[FusedOperation, KernelT] = {}
     for op in [o for o in module.walk() if isinstance(o, FusedConvOp | FusedRowsOp)]:
         try:
-            kernels[op] = Kernel(op) if isinstance(op, FusedConvOp) else RowsKernel(op)
+            kernels[op] = make(op)
         except NoKernelError:
             dissolve(op)
     return kernels

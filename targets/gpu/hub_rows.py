@@ -31,7 +31,7 @@ from gnnc.dialects.gnn import (
 from gnnc.dialects.gnn.attributes import domain_axis, domain_of
 from gnnc.passes.analysis.cost_model import row_bytes
 from gnnc.targets.edge_sets import EdgeSet, aggregate
-from gnnc.targets.gpu.batch import sampled_edges_of
+from gnnc.targets.gpu.batch import sampled_edges_of, taken
 from gnnc.targets.gpu.memory_model import BYTES_PER_EDGE
 from gnnc.targets.neighbor_sampling import sample_of
 from gnnc.targets.torch_functions import constant, filled, function_of
@@ -143,7 +143,7 @@ class HubRow:
         if domain_of(value.type) is None:
             return array.to(self.device)
         ids = torch.tensor(self.nodes) if isinstance(place, Target) else place.ids
-        return array.index_select(domain_axis(value.type), ids).to(self.device)
+        return taken(array, domain_axis(value.type), ids).to(self.device)
 
     def row_count(self, place: Place) -> int:
         return 1 if isinstance(place, Target) else place.ids.shape[0]

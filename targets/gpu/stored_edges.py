@@ -19,7 +19,7 @@ class StoredEdgeSet(EdgeSet):
         self.others_on_disk = file.neighbors[: file.edges]
         super().__init__(self.others_on_disk, self.others_on_disk, source_count, target_count)
         self.end = end
-        self.csrs[end] = Csr(file.offsets, file.neighbors)
+        self.csrs[end, "cpu"] = Csr(file.offsets, file.neighbors)
         self._incidences[end] = Incidence(file.offsets, None)
 
     def index(self, end: End) -> torch.Tensor:

@@ -14,6 +14,8 @@ import gnnc
 # The tests run in several processes, and small operations wait for threads much longer than they compute.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 torch.set_num_threads(1)
+# Where Triton is installed, kernels for CUDA run in its interpreter; it must be told before it is imported.
+os.environ.setdefault("TRITON_INTERPRET", "1")
 # Kernels that tests compile are kept, but not among the user's.
 os.environ.setdefault("GNNC_CACHE", str(Path(__file__).resolve().parents[2] / "build"))
 

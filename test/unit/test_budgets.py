@@ -126,9 +126,9 @@ def with_room_for(monkeypatch: pytest.MonkeyPatch, program: gnnc.Program, room: 
     executor = program.executor("cpu")
     compiled = executor.compile
 
-    def limited(*arguments: Any) -> list[CompiledBlock]:
+    def limited(*arguments: Any, **options: Any) -> list[CompiledBlock]:
         blocks: list[CompiledBlock] = []
-        for block in compiled(*arguments):
+        for block in compiled(*arguments, **options):
             made.append(Failing(block.run, room, error))
             blocks.append(replace(block, run=made[-1]))
         return blocks

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
 from academic_graph import FEW, RELATIONS, WIDTH, WIDTHS, edge_indices, features, hetero, papers_and_authors
-from batched_runs import assert_exact
+from batched_runs import assert_exact, assert_same
 from cached_gcn import CachedGcn
 from deeper_gcn import DeeperGcn
 from dense_concatenation import DenseConcatenation
@@ -26,14 +27,18 @@ from hgt import Hgt
 from jk_max_data_graph import JkMaxDataGraph
 from link_decoder import LinkDecoder
 from masked_labels import MaskedLabels
+from pretended_device import pretended_device
 from relation_adjacencies import RelationAdjacencies
 from relational_attention import RelationalAttention
 from residual_layer_norm import ResidualLayerNorm
 from sage_with_inference import Sage
 from sgformer import SgFormer
 from torch import Tensor, nn
+from torch.utils._pytree import tree_map
+from triton_stand_in import triton_stand_in
 
 import gnnc
+from gnnc.targets.gpu import executor
 
 CLASSES = 4
 EDGE_WIDTH = 3
@@ -213,3 +218,28 @@ def test_is_exact(name: str, nasty_graphs: Mapping[str, gnnc.Graph]) -> None:
             # what a model keeps for itself must not reach the next graph
             expected = published.call(copy.deepcopy(model), graph)
         assert_exact(program, graph, expected, kind)
+
+
+ON_A_DEVICE = (
+    "GCN with weights",
+    "GAT",
+    "masked labels",
+    "DeeperGCN",
+    "SGFormer",
+    "GatedGCN",
+    "link decoder",
+)
+
+
+@pytest.mark.parametrize("name", ON_A_DEVICE)
+def test_runs_on_a_device(name: str, nasty_graphs: Mapping[str, gnnc.Graph], monkeypatch: pytest.MonkeyPatch) -> None:
+    """With kernels and with torch's operations; nothing on the host meets what is on the device."""
+    published = MODELS[name]
+    graph = published.graph(nasty_graphs["hub"])
+    program = gnnc.compile(model_of(name), published.graph(SMALL))
+    expected = tree_map(torch.as_tensor, program.run(graph=graph))
+    for resident, batch_size in ((True, None), (True, 7), (False, 7)):
+        monkeypatch.setattr(executor, "fits", Mock(return_value=resident))
+        with triton_stand_in(), pretended_device() as device:
+            result = program.run(graph=graph, batch_size=batch_size, device=device)
+            assert_same(result, expected, f"resident: {resident}, batch size {batch_size}")
