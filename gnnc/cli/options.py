@@ -47,6 +47,13 @@ store = click.option(
     metavar="DIR",
     help="Keep what is as large as the graph in this folder, not in memory; go on with an interrupted run.",
 )
+reorder = click.option(
+    "--reorder",
+    type=click.Choice(["none", "auto", "stream", "rcmk", "degree", "random"]),
+    default="none",
+    show_default=True,
+    help="Process the nodes in another order, in which batches share inputs.",
+)
 threads = click.option("--threads", type=int, metavar="N", help="Threads on the host.  [default: as torch has it]")
 device = click.option("--device", default="cpu", show_default=True, metavar="DEVICE", help="cpu or cuda.")
 

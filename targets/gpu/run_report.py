@@ -38,11 +38,22 @@ class RunReport:
     preparation: float = 0.0
     """Seconds to put the edges in order, 0 where that was done before."""
     seconds: float = 0.0
+    reorder: str = "none"
+    """The order that the nodes were put in."""
+    reordering: float = 0.0
+    """Seconds to find that order and to copy what is in it, or to open what an earlier run has left of that."""
     blocks: list[BlockReport] = field(default_factory=list[BlockReport])
 
     @property
     def retries(self) -> int:
         return sum(block.retries for block in self.blocks)
+
+    def note_order(self, name: str, seconds: float, copied: int) -> None:
+        """Adds what the order of the nodes took: `copied` are bytes of memory, a part of the budget."""
+        self.reorder, self.reordering = name, seconds
+        self.held += copied
+        self.memory = None if self.memory is None else self.memory + copied
+        self.peak = None if self.peak is None else self.peak + copied
 
     def as_json(self) -> dict[str, Any]:
         blocks: list[dict[str, Any]] = []
