@@ -111,11 +111,12 @@ class Program:
         graph's own); `graph` another graph with the same inputs as the one the program was compiled with; `nodes` the
         ids of the nodes to return, in the order and as often as they are asked for, for a heterogeneous graph a dict of
         them by node type, where types left out get no rows; `batch_size` the number of target nodes a batch (default:
-        as many as keep a batch's edge values within 256 MiB); `memory` the most to use, such as "512MiB": on cuda of
-        the device's memory, on cpu by the executor's own arrays, among which the graph and features that are given are
-        not; batches are then as large as fit, and `report` says what was measured; `device` "cpu" or "cuda"; `threads`
-        how many share the work on the host (default: as many as torch uses), which changes no number of the result.
-        Features as a numpy array give numpy arrays, a torch tensor gives tensors.
+        as many as keep a batch's edge values within 40 MiB, on a device 256 MiB); `memory` the most to use, such as
+        "512MiB": on cuda of the device's memory, on cpu by the executor's own arrays, among which the graph and
+        features that are given are not; batches are then as large as fit and as is fast, and `report` says what was
+        measured; `device` "cpu" or "cuda"; `threads` how many share the work on the host (default: as many as torch
+        uses), which changes no number of the result. Features as a numpy array give numpy arrays, a torch tensor gives
+        tensors.
 
         With `store`, a folder, what is as large as the graph lies there and not in memory: the edges in order, and what
         each layer computes. `memory`, 1 GiB if it is not given, is then what the run plans to need, whatever the size

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xdsl.ir import Operation, SSAValue
@@ -24,6 +24,10 @@ SORTING_BYTES_PER_EDGE = 24
 
 PLANNED_SHARE = 0.9
 """So much is planned for of what batches may take: allocators need the rest (DGI)."""
+
+HOST_BATCH_BYTES = 40 * 2**20
+"""On a host, larger batches are slower: the system gives each of their arrays anew and fills it with zeros, where
+smaller ones stay with the allocator."""
 
 
 def edge_set_bytes(edges: EdgeSet) -> int:
@@ -67,6 +71,10 @@ class BlockPlan:
     batches: Sequence[PlannedBatch]
     chunk: int
     report: BlockReport
+
+    def again(self) -> BlockPlan:
+        """The same for another run, with a report of its own."""
+        return replace(self, report=replace(self.report, retries=0, seconds={}))
 
 
 class Budget:
@@ -118,6 +126,7 @@ class Budget:
         left = int((self.memory - beside) * PLANNED_SHARE)
         # batches that several threads work on lie side by side
         share = left // self.threads if compiled.in_cache else left
+        share = min(share, HOST_BATCH_BYTES) if self.on_host else share
         batches = plan_block(op, compiled, operands, nodes, share, size)
         report = BlockReport(op.layer_index or 0, compiled.node_set, "in memory", beside, share, batches)
         return BlockPlan(batches, max(1, share // bytes_per_edge(op)), report)

@@ -23,7 +23,7 @@ from gnnc.targets.gpu.batch import Batch
 from gnnc.targets.gpu.batch_run import BlockRun
 from gnnc.targets.gpu.block_compiler import CompiledBlock, compile_block
 from gnnc.targets.gpu.block_results import BlockResults
-from gnnc.targets.gpu.budget import BlockPlan, Budget, resident_bytes
+from gnnc.targets.gpu.budget import HOST_BATCH_BYTES, BlockPlan, Budget, resident_bytes
 from gnnc.targets.gpu.level_sets import NONE, NodeSet, level_sets, node_set_of
 from gnnc.targets.gpu.memory_meter import MemoryMeter
 from gnnc.targets.gpu.progress import progress
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 # What may stand in @forward beside blocks: operations on values of the whole graph.
 TOP_LEVEL = (ConvBlockOp, GlobalCallOp, LoadWeightOp, ConstantOp, ReturnOp)
 
-# Without a batch size, the edge values of a batch should take no more than this.
+# Without a batch size, the edge values of a batch should take no more than this on a device.
 DEFAULT_BATCH_BYTES = 256 * 2**20
 
 # On a CPU, what a batch hands from one operation to the next should stay in the cache.
@@ -85,6 +85,7 @@ class BatchedExecutor:
         self.operations = list(self.functions.forward.body.block.ops)
         self.compiled: dict[tuple[ConvBlockOp, str, bool], list[CompiledBlock]] = {}
         self.report = RunReport()
+        self.planned: tuple[Sequence[Any], Any, dict[tuple[ConvBlockOp, str], BlockPlan]] | None = None
         self.check_level()
 
     def check_level(self) -> None:
@@ -142,7 +143,7 @@ class BatchedExecutor:
         last_use = self.last_uses
         targets = self.targets_of_blocks(values, counts, wanted, how.device)
         if how.memory is not None:
-            how = replace(how, plans=self.plan(values, counts, targets, how))
+            how = replace(how, plans=self.plan(values, structure, counts, targets, how))
         result: list[torch.Tensor] = []
         with progress(self.operations) as advance:
             for place, op in enumerate(self.operations):
@@ -199,14 +200,34 @@ class BatchedExecutor:
     def plan(
         self,
         values: Mapping[SSAValue, Any],
+        structure: Sequence[Any],
         counts: Mapping[str, int],
         targets: Mapping[tuple[ConvBlockOp, str], NodeSet],
         how: Running,
     ) -> dict[tuple[ConvBlockOp, str], BlockPlan]:
-        """Batches that keep within the budget, for every block, before the first one runs."""
+        """Batches that keep within the budget, for every block, before the first one runs; those for all nodes are kept
+        for the next run with the same structure and budget."""
         assert how.memory is not None
         budget = Budget(how.memory, how.device, how.threads)
         budget.charge_structure(values)
+        key = how.memory, how.device, how.threads, how.batch_size, budget.held
+        known = self.planned
+        if not targets and known is not None and known[0] is structure and known[1] == key:
+            plans = {place: plan.again() for place, plan in known[2].items()}
+        else:
+            plans = self.plan_anew(values, counts, targets, how, budget)
+            self.planned = None if targets else (structure, key, plans)
+        self.report = RunReport(how.memory, held=budget.held, blocks=[plan.report for plan in plans.values()])
+        return plans
+
+    def plan_anew(
+        self,
+        values: Mapping[SSAValue, Any],
+        counts: Mapping[str, int],
+        targets: Mapping[tuple[ConvBlockOp, str], NodeSet],
+        how: Running,
+        budget: Budget,
+    ) -> dict[tuple[ConvBlockOp, str], BlockPlan]:
         resident = resident_bytes(self.operations, self.last_uses, counts, budget.edge_counts)
         plans: dict[tuple[ConvBlockOp, str], BlockPlan] = {}
         for op in [op for op in self.operations if isinstance(op, ConvBlockOp)]:
@@ -216,7 +237,6 @@ class BatchedExecutor:
                 limit = CACHE_ROWS if compiled.in_cache else len(nodes)
                 size = max(1, min(how.batch_size or limit, limit))
                 plans[op, compiled.node_set] = budget.plan(op, compiled, operands, nodes, resident[op], size)
-        self.report = RunReport(how.memory, held=budget.held, blocks=[plan.report for plan in plans.values()])
         return plans
 
     def output_types(self) -> list[Attribute]:
@@ -282,7 +302,7 @@ def batch_limit(
     compiled: CompiledBlock, op: ConvBlockOp, operands: Sequence[Any], nodes: int, count: int, how: Running
 ) -> int:
     """The most targets a batch of `count` of the set's `nodes`."""
-    size = how.batch_size or default_batch_size(op, operands, nodes)
+    size = how.batch_size or default_batch_size(op, operands, nodes, how.device)
     return min(size, rows_in_cache(count, how.threads)) if compiled.in_cache else size
 
 
@@ -293,11 +313,12 @@ def rows_in_cache(count: int, threads: int) -> int:
     return max(1, -(-count // parts))
 
 
-def default_batch_size(op: ConvBlockOp, operands: Sequence[Any], nodes: int) -> int:
-    """As many targets as keep the widest values of their edges, at the mean in-degree, within DEFAULT_BATCH_BYTES."""
+def default_batch_size(op: ConvBlockOp, operands: Sequence[Any], nodes: int, device: str) -> int:
+    """As many targets as keep the widest values of their edges, at the mean in-degree, within what a batch may take."""
     edges = max((o.edge_count for o in operands if isinstance(o, EdgeSet)), default=0)
     bytes_per_target = 2 * widest_on_edges(op) * edges // max(1, nodes)
-    return max(1, min(nodes, DEFAULT_BATCH_BYTES // max(1, bytes_per_target)))
+    most = HOST_BATCH_BYTES if device == "cpu" else DEFAULT_BATCH_BYTES
+    return max(1, min(nodes, most // max(1, bytes_per_target)))
 
 
 @lru_cache(maxsize=1024)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -40,6 +40,7 @@ def planted(count: int, size: int, edges: int) -> tuple[Neighborhoods, NDArray[n
 
 
 @pytest.mark.parametrize("name", list(ORDERS))
+@settings(deadline=None)
 @given(graph=graphs())
 def test_an_order_has_every_node_once(name: str, graph: Neighborhoods) -> None:
     order = next(order_of for known, order_of in ORDERS.items() if known == name)(graph)
@@ -47,6 +48,7 @@ def test_an_order_has_every_node_once(name: str, graph: Neighborhoods) -> None:
     assert np.array_equal(np.sort(order), np.arange(graph.nodes))
 
 
+@settings(deadline=None)
 @given(graph=graphs())
 def test_neighborhoods(graph: Neighborhoods) -> None:
     nodes = np.arange(graph.nodes)[::-1]
