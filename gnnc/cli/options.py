@@ -58,8 +58,8 @@ threads = click.option("--threads", type=int, metavar="N", help="Threads on the 
 device = click.option("--device", default="cpu", show_default=True, metavar="DEVICE", help="cpu or cuda.")
 
 
-def read_graph(path: Path, table: Path | None) -> AnyGraph:
-    """The graph that a command is given."""
+def read_graph(path: Path, table: Path | None, scratch: Path | None = None) -> AnyGraph:
+    """The graph that a command is given; text is read in pieces into `scratch`."""
     from gnnc.graph import load_graph
 
-    return load_graph(path, table)
+    return load_graph(path, table, scratch)

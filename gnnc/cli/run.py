@@ -70,7 +70,7 @@ def command(
         check_report(report, budgeted=memory is not None or store is not None)
     fan_outs = None if fanout is None else fan_outs_of_text(fanout)
     program = load(artifact)
-    graph = options.read_graph(graph_path, node_table)
+    graph = options.read_graph(graph_path, node_table, store)
     nodes = None if nodes_path is None else read_node_list(nodes_path, graph)
     result = program.run(
         graph=graph,
