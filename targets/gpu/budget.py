@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from gnnc.dialects.gnn import AggregateOp, ConvBlockOp, ConvOperation, EdgeSetType, EdgeSoftmaxOp, FusedConvOp
 from gnnc.dialects.gnn.attributes import domain_of
+from gnnc.passes.analysis.cost_model import row_bytes
 from gnnc.targets.edge_sets import EdgeSet
 from gnnc.targets.gpu.batch_plan import NodeSet, PlannedBatch, Planner, Task
 from gnnc.targets.gpu.block_compiler import CompiledBlock
@@ -74,7 +75,7 @@ class BlockPlan:
 
     def again(self) -> BlockPlan:
         """The same for another run, with a report of its own."""
-        return replace(self, report=replace(self.report, retries=0, seconds={}))
+        return replace(self, report=replace(self.report, retries=0, seconds={}, took=[]))
 
 
 class Budget:
@@ -157,7 +158,13 @@ def plan_block(
     for batch in planned:
         if batch.is_hub:
             check_hub(op, compiled, batch, budget)
-    return planned
+    read = sum(row_bytes(value.type) for value in op.neighbors if domain_of(value.type) is not None)
+    return [replace(b, moved=moved_bytes(b, read, compiled.memory.outputs)) for b in planned]
+
+
+def moved_bytes(batch: PlannedBatch, read: int, written: int) -> int:
+    """What a batch moves, where a neighbor has `read` bytes and a result `written`; an edge is an id of 4 bytes."""
+    return 4 * batch.edges + read * batch.neighbors + written * len(batch.nodes)
 
 
 def check_hub(op: ConvBlockOp, compiled: CompiledBlock, batch: PlannedBatch, budget: int) -> None:

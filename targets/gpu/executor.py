@@ -127,6 +127,7 @@ class BatchedExecutor:
             self.workers.forget()
             with MemoryMeter(device) as meter:
                 results = self.run_blocks(features, structure, counts, wanted, how)
+            self.report.measured(meter)
             self.report.peak = None if meter.peak is None else meter.peak + self.report.held
             self.workers.forget()
             return results
