@@ -183,7 +183,7 @@ warm = gnnc.Graph(x=torch.randn(99, 64), edge_index=torch.randint(0, 99, (2, 500
 if {without_kernels}:
     program._cpu_executor = BatchedExecutor(program.module, program.weights)
 program.run(graph=warm)
-program.run(memory="64MiB")
+program.run(memory="100MiB")
 print(program.report.peak / 2**20)
 """
 
@@ -193,7 +193,7 @@ def test_the_peak_stays_below_the_budget(model: str) -> None:
     """As the process has it, in a process of its own."""
     text = MEASURED.format(model=model, without_kernels=True)
     done = subprocess.run([sys.executable, "-c", text], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert 32 < float(done.stdout) < 64
+    assert 32 < float(done.stdout) < 100
 
 
 def test_batches_are_planned_once_for_a_graph_and_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
