@@ -109,7 +109,7 @@ def soak(case: Case, folder: Path, kills: int, choose: random.Random) -> Count:
         count.failed += os.WEXITSTATUS(status) != 0
         count.finished += 1
         count.corrupted += output.read_bytes() != expected
-        shutil.rmtree(store)
+        shutil.rmtree(store, ignore_errors=True)
     if count.is_good and store.exists():
         _, status = os.waitpid(case.start(store, output), 0)
         count.failed += status != 0

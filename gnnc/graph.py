@@ -43,12 +43,16 @@ def graph_of(obj: GraphLike) -> AnyGraph:
     return Graph.of(cast(Any, obj))
 
 
-def load_graph(path: str | PathLike[str], node_table: str | PathLike[str] | None = None) -> AnyGraph:
+def load_graph(
+    path: str | PathLike[str],
+    node_table: str | PathLike[str] | None = None,
+    scratch: str | PathLike[str] | None = None,
+) -> AnyGraph:
     """Read a graph as Graph.load does, or one with several types as HeteroGraph.load does. Raises GraphError."""
     from gnnc.hetero_graph import HeteroGraph
 
     if not graph_files.has_types(Path(path)):
-        return Graph.load(path, node_table)
+        return Graph.load(path, node_table, scratch)
     if node_table is not None:
         raise GraphError(f"{path} holds a graph with several types of nodes; leave out the table {node_table}.")
     return HeteroGraph.load(path)
@@ -168,7 +172,12 @@ class Graph:
         return f"Graph(num_nodes={self.num_nodes}, num_edges={self.num_edges}{features}{names})"
 
     @classmethod
-    def load(cls, path: str | PathLike[str], node_table: str | PathLike[str] | None = None) -> Graph:
+    def load(
+        cls,
+        path: str | PathLike[str],
+        node_table: str | PathLike[str] | None = None,
+        scratch: str | PathLike[str] | None = None,
+    ) -> Graph:
         """Read a graph from a file or folder, in the format that its name says; nothing is ever unpickled.
 
         - `.npz`: `edge_index`, `x` or `x_data`, `x_indices`, `x_indptr` and `x_shape` of a CSR matrix, `num_nodes`,
@@ -179,18 +188,25 @@ class Graph:
         - `.mtx`: an adjacency matrix in Matrix Market form.
         - A folder with `edge_index.npy` and other `NAME.npy`, which are mapped into memory and not read; with
           `edges.csv` and `nodes.csv`; or with `adj.npz` and `features.npz` by save_npz, and `labels.npy`.
+        - A folder of the Open Graph Benchmark, with `edge.csv.gz` and `num-node-list.csv.gz` in it or in `raw`; of
+          ogbn-products and ogbn-proteins, known by the folder's name, edges get the other direction, as OGB does it.
 
         Entry (i, j) of an adjacency matrix is an edge from i to j. The text formats may also be packed, `.csv.gz`.
 
         `node_table` is a text file with a header and a row per node: its id, a `label`, a `split`, and numbers for `x`.
         Ids in an edge list are mapped to its rows, and `node_ids` has them.
 
+        With a folder `scratch`, edge lists of numbers and OGB's tables are read in pieces into arrays in that folder,
+        which are mapped: they are never in memory as a whole. Later calls find them there.
+
         An array with neither a row per node nor, if named `edge_*`, a row per edge is left out, and asking for it says
         so.
 
         Raises GraphError, with the file's name and the place in it, if it cannot be read or holds a malformed graph.
         """
-        entries = graph_files.read(Path(path), None if node_table is None else Path(node_table))
+        entries = graph_files.read(
+            Path(path), None if node_table is None else Path(node_table), None if scratch is None else Path(scratch)
+        )
         try:
             return cls._from_container(entries)
         except GraphError as error:

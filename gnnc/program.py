@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,17 +20,19 @@ from gnnc.frontend.distinct_edges import check_matrices
 from gnnc.frontend.eager_model import run_eagerly
 from gnnc.frontend.inputs import MODEL, NODES, ModelInput
 from gnnc.frontend.wrappers import unwrapped
-from gnnc.graph import graph_of
+from gnnc.graph import Graph, graph_of
 from gnnc.graph_entries import is_node_ids
 from gnnc.memory_sizes import memory_bytes
 from gnnc.output_rows import OutputRows, asked_nodes
-from gnnc.outputs import OutputStructure, output_names, rebuild
+from gnnc.outputs import OutputStructure, flatten, output_names, rebuild
 from gnnc.passes.gnn_narrow_storage import PRECISION
+from gnnc.reordered_graphs import ReorderedGraph, check_reorder, in_memory, on_disk, reason_against
 from gnnc.sampling import fan_outs, sampled_module
-from gnnc.store_runs import StoreOptions, run_in_store
-from gnnc.targets.gpu.errors import ResourceError
+from gnnc.store_runs import DEFAULT_MEMORY, StoreOptions, run_in_store
+from gnnc.targets.gpu.errors import ResourceError, size_text
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.fused_executor import executor_for_stores, executor_on_device, executor_with_kernels
+from gnnc.targets.gpu.reordering import Reorder, neighbor_bytes
 from gnnc.targets.gpu.run_report import RunReport
 from gnnc.targets.gpu.sparse_rows import SparseRows, crossovers_of, sparse_features
 from gnnc.tensors import as_tensor
@@ -86,6 +89,7 @@ class Program:
         self._device_executor: BatchedExecutor | None = None
         self._structure: tuple[AnyGraph, tuple[Any, ...]] | None = None
         self._features: tuple[AnyGraph, KeptFeatures] | None = None
+        self._reordered: tuple[AnyGraph, Any, ReorderedGraph | None] | None = None
         self._sampled: tuple[tuple[tuple[int, ...], int], BatchedExecutor] | None = None
 
     def run(
@@ -101,6 +105,7 @@ class Program:
         seed: int = 0,
         device: str = "cpu",
         threads: int | None = None,
+        reorder: str = "none",
     ) -> Any:
         """What the model returns, for every node or for some.
 
@@ -108,12 +113,13 @@ class Program:
         graph's own); `graph` another graph with the same inputs as the one the program was compiled with; `nodes` the
         ids of the nodes to return, in the order and as often as they are asked for, for a heterogeneous graph a dict of
         them by node type, where types left out get no rows; `batch_size` the number of target nodes a batch (default:
-        as many as keep a batch's edge values within 256 MiB); `memory` the most to use, such as "512MiB": on cuda of
-        the device's memory, on cpu by the executor's own arrays, among which the graph and features that are given are
-        not; batches are then as large as fit, and `report` says what was measured; `device` "cpu" or "cuda"; `threads`
-        how many share the work on the host (default: as many as torch uses), which changes no number of the result.
-        Features as a numpy array give numpy arrays, a torch tensor gives tensors, and one on the device gives tensors
-        there. On cuda, what fits on the device stays there until the run ends, unless `memory` is given.
+        as many as keep a batch's edge values within 40 MiB, on a device 256 MiB); `memory` the most to use, such as
+        "512MiB": on cuda of the device's memory, on cpu by the executor's own arrays, among which the graph and
+        features that are given are not; batches are then as large as fit and as is fast, and `report` says what was
+        measured; `device` "cpu" or "cuda"; `threads` how many share the work on the host (default: as many as torch
+        uses), which changes no number of the result. Features as a numpy array give numpy arrays, a torch tensor gives
+        tensors, and one on the device gives tensors there. On cuda, what fits on the device stays there until the run
+        ends, unless `memory` is given.
 
         With `store`, a folder, what is as large as the graph lies there and not in memory: the edges in order, and what
         each layer computes. `memory`, 1 GiB if it is not given, is then what the run plans to need, whatever the size
@@ -128,18 +134,29 @@ class Program:
         degrees and norms stay those of the whole graph. The result is then no longer what the model computes on all
         neighbours.
 
+        `reorder` puts the nodes of a graph of one type in another order while they are processed, so that targets of a
+        batch share inputs: `stream` by communities, `rcmk` by reverse Cuthill-McKee, `degree`, `random`, or `auto`,
+        which takes none of them unless a budget leaves no room for all inputs of a layer, and then the one that loads
+        fewest. Results come in the graph's own order. Edges and features are copied: on disk beside the store, where
+        later runs find them, or in memory, as part of `memory` and until another graph runs. Finding the order takes
+        memory of its own.
+
         What depends on the graph alone is kept for the next run on the same graph object, whose arrays must not change
         in between. Raises RunError if an input does not fit the program, and GraphError if the model takes a sparse
         matrix and an edge is there twice.
         """
         used = self.graph_for(graph)
         given = self.given_inputs(used, x)
+        as_tensors = any(
+            isinstance(given.get(i.key), torch.Tensor) for i in self.inputs if not (i.is_weight or is_node_ids(i.key))
+        )
+        reordered = self.reordered(used, check_reorder(reorder), memory, store, fanout)
+        if reordered is not None:
+            how: dict[str, Any] = {"batch_size": batch_size, "device": device, "threads": threads}
+            return self.run_reordered(reordered, x, nodes, memory, store, how, as_tensors)
         executor = self.executor_for(fanout, seed, device)
         tensors = self.input_tensors(given, used.node_counts, device if store is None else "cpu")
         self.check_frozen(used, tensors, known=x is None)
-        as_tensors = any(
-            isinstance(given[i.key], torch.Tensor) for i in self.inputs if not (i.is_weight or is_node_ids(i.key))
-        )
         if store is not None:
             if fanout is not None or device != "cpu":
                 raise RunError("a store is for runs on cpu with all neighbours: leave out fanout and device, or store")
@@ -152,6 +169,72 @@ class Program:
             return rebuild(self.outputs, results if as_tensors else [result.numpy() for result in results])
         kept = self.kept_features(used, tensors) if x is None and memory is None else None
         results = self.run_tensors(used, tensors, nodes, batch_size, device, executor, threads, kept, memory)
+        return rebuild(self.outputs, results if as_tensors else [result.numpy() for result in results])
+
+    def reordered(
+        self,
+        graph: AnyGraph,
+        reorder: Reorder,
+        memory: int | str | None,
+        store: str | PathLike[str] | None,
+        fanout: Sequence[int] | None,
+    ) -> ReorderedGraph | None:
+        """The graph with its nodes in another order, None to run it as it is; kept for the graph that was used last.
+        Raises RunError if an order is asked for and there can be none."""
+        if reorder == "none":
+            return None
+        reason = reason_against(graph, self.inputs)
+        if fanout is not None or self.frozen is not None:
+            reason = "a sample of neighbours, like frozen features, is of nodes by their numbers"
+        if reason is not None:
+            if reorder == "auto":
+                return None
+            raise RunError(f"the nodes can't be put in order '{reorder}', for {reason}: leave out reorder")
+        assert isinstance(graph, Graph)
+        budget = None if memory is None else memory_bytes(memory)
+        known = self._reordered
+        if known is not None and known[0] is graph and known[1] == (reorder, budget, store):
+            return known[2]
+        width = neighbor_bytes(self._executor.operations)
+        if store is None:
+            found = in_memory(graph, self.inputs, reorder, budget, width)
+        else:
+            budget_of_store = memory_bytes(DEFAULT_MEMORY) if budget is None else budget
+            found = on_disk(graph, self.inputs, reorder, Path(store), budget_of_store, width)
+        self._reordered = graph, (reorder, budget, store), found
+        return found
+
+    def run_reordered(
+        self,
+        reordered: ReorderedGraph,
+        x: Any,
+        nodes: Any,
+        memory: int | str | None,
+        store: str | PathLike[str] | None,
+        how: Mapping[str, Any],
+        as_tensors: bool,
+    ) -> Any:
+        """What `run` returns, from a graph whose nodes are in another order."""
+        rows = self.output_rows()
+        asked = None if nodes is None else reordered.nodes(asked_nodes(nodes, rows, reordered.graph.node_counts))
+        left = None if memory is None else memory_bytes(memory) - reordered.bytes
+        if left is not None and left <= 0:
+            raise RunError(
+                f"memory of {memory} does not suffice: edges and features in another order take "
+                f"{size_text(reordered.bytes)}; give more, leave out reorder, or give a store"
+            )
+        result = self.run(reordered.features(x), graph=reordered.graph, nodes=asked, memory=left, store=store, **how)
+        self.report.note_order(reordered.name, reordered.seconds, reordered.bytes)
+        results = [as_tensor(array) for array in flatten(self.outputs, result)]
+        if nodes is None and store is None:
+            results = [reordered.restored(r, row) for r, row in zip(results, rows, strict=True)]
+        elif nodes is None and store is not None:
+            budget = memory_bytes(DEFAULT_MEMORY) if left is None else left
+            files = [Path(store) / f"result-{number}.npy" for number in range(len(results))]
+            results = [
+                reordered.restored_on_disk(r, row, file, budget)
+                for r, row, file in zip(results, rows, files, strict=True)
+            ]
         return rebuild(self.outputs, results if as_tensors else [result.numpy() for result in results])
 
     def run_tensors(

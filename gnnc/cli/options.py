@@ -47,12 +47,19 @@ store = click.option(
     metavar="DIR",
     help="Keep what is as large as the graph in this folder, not in memory; go on with an interrupted run.",
 )
+reorder = click.option(
+    "--reorder",
+    type=click.Choice(["none", "auto", "stream", "rcmk", "degree", "random"]),
+    default="none",
+    show_default=True,
+    help="Process the nodes in another order, in which batches share inputs.",
+)
 threads = click.option("--threads", type=int, metavar="N", help="Threads on the host.  [default: as torch has it]")
 device = click.option("--device", default="cpu", show_default=True, metavar="DEVICE", help="cpu or cuda.")
 
 
-def read_graph(path: Path, table: Path | None) -> AnyGraph:
-    """The graph that a command is given."""
+def read_graph(path: Path, table: Path | None, scratch: Path | None = None) -> AnyGraph:
+    """The graph that a command is given; text is read in pieces into `scratch`."""
     from gnnc.graph import load_graph
 
-    return load_graph(path, table)
+    return load_graph(path, table, scratch)

@@ -26,6 +26,7 @@ from gnnc.cli import options
 @options.batch_size
 @options.memory
 @options.store
+@options.reorder
 @click.option("--fanout", metavar="N,N,…", help="Neighbours to draw a node, for each layer; -1 for all.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Which neighbours --fanout draws.")
 @options.device
@@ -40,6 +41,7 @@ def command(
     batch_size: int | None,
     memory: str | None,
     store: Path | None,
+    reorder: str,
     fanout: str | None,
     seed: int,
     device: str,
@@ -68,7 +70,7 @@ def command(
         check_report(report, budgeted=memory is not None or store is not None)
     fan_outs = None if fanout is None else fan_outs_of_text(fanout)
     program = load(artifact)
-    graph = options.read_graph(graph_path, node_table)
+    graph = options.read_graph(graph_path, node_table, store)
     nodes = None if nodes_path is None else read_node_list(nodes_path, graph)
     result = program.run(
         graph=graph,
@@ -76,6 +78,7 @@ def command(
         batch_size=batch_size,
         memory=memory,
         store=store,
+        reorder=reorder,
         fanout=fan_outs,
         seed=seed,
         device=device,

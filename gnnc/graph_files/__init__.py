@@ -7,14 +7,15 @@ import re
 from pathlib import Path
 
 from gnnc.errors import GraphError
-from gnnc.graph_files import csv_edges, csv_nodes, folder, matrix_market, npz, npz_hetero
+from gnnc.graph_files import csv_edges, csv_nodes, folder, matrix_market, npz, npz_hetero, ogb
+from gnnc.graph_files import scratch as from_scratch
 from gnnc.graph_files.contents import Entries, LeftOut
 from gnnc.graph_files.faults import parsing
 from gnnc.graph_files.npz_archive import open_archive
 
 __all__ = ["Entries", "LeftOut", "has_types", "read", "read_typed"]
 
-TEXT = (".csv", ".tsv", ".txt")
+TEXT = csv_edges.SUFFIXES
 SAVE = "numpy.savez(path, edge_index=..., x=...)"
 PICKLE = f"is a pickle, which can run code when it is read, and gnnc never does; open it where you trust it, and {SAVE}"
 # What to do with files that other libraries write and gnnc does not read.
@@ -30,17 +31,21 @@ REFUSED = {
 PLANETOID = re.compile(r"ind\.[^.]+\.(x|y|tx|ty|allx|ally|graph|test\.index)", re.IGNORECASE)
 
 
-def read(path: Path, node_table: Path | None = None) -> Entries:
+def read(path: Path, node_table: Path | None = None, scratch: Path | None = None) -> Entries:
     """Read the graph in a file or folder, in the format that its name says.
 
     `node_table` is a text file with a row per node, as csv_nodes reads it. Beside an edge list it maps the ids; with
-    any other format its row i is node i.
+    any other format its row i is node i. With a folder `scratch`, text is read in pieces into arrays there, which are
+    mapped, and found there again as long as the files stay as they are.
 
     Raises GraphError for anything that cannot be read.
     """
     # os.path, since a folder that may not be entered makes Path.exists raise
     if not os.path.exists(path):
         raise GraphError(f"{path} does not exist or may not be read; check the path of the graph.")
+    mapped = None if scratch is None else from_scratch.read(path, node_table, scratch)
+    if mapped is not None:
+        return mapped
     if path.is_dir():
         return _of_folder(path, node_table)
     suffix = suffix_of(path)
@@ -96,6 +101,9 @@ def _of_folder(path: Path, node_table: Path | None) -> Entries:
     pickles = sorted(name for name in names if PLANETOID.fullmatch(name))
     if pickles:
         raise GraphError(f"{path / pickles[0]} {PICKLE}.")
+    raw = ogb.folder_of(path)
+    if raw is not None:
+        return _labelled(ogb.read(raw), path, node_table)
     if (path / folder.ARRAYS).is_file() or (path / folder.MATRIX).is_file():
         return _labelled(folder.read(path, None), path, node_table)
     return folder.read(path, node_table)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -14,7 +13,8 @@ from gnnc.errors import GraphError
 from gnnc.graph_files.contents import Entries, LeftOut
 from gnnc.graph_files.csv_ids import named_edges, numbered_edges, parsed_ids
 from gnnc.graph_files.csv_nodes import NodeTable
-from gnnc.graph_files.text_table import TextTable, is_number, open_table, opened
+from gnnc.graph_files.number_pieces import CANNOT, Rows, number_pieces
+from gnnc.graph_files.text_table import TextTable, is_number, open_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,6 +36,7 @@ PAIRS = (
     ("node_1", "node_2"),
     ("fromnodeid", "tonodeid"),
 )
+SUFFIXES = (".csv", ".tsv", ".txt")
 # so many rows say which columns hold integers; where a later one does not, numpy cannot read the file
 SAMPLE = 1000
 
@@ -94,7 +95,7 @@ def read(file: Path, nodes: NodeTable | None) -> Entries:
     """
     edges = _described(open_table(file))
     numbered = _is_numbered(edges, nodes)
-    columns = _columns(edges, numbered)
+    columns = _columns(edges, nodes, numbered)
     ends = (edges.source, edges.target)
     sources, targets = (columns[i] for i in ends)
 
@@ -107,6 +108,36 @@ def read(file: Path, nodes: NodeTable | None) -> Entries:
     else:
         entries = named_edges(sources, targets, place, nodes)
     return {**_attributes(edges, columns), **(nodes.entries if nodes else {}), **entries}
+
+
+def described(file: Path) -> EdgeList:
+    """What the columns of a text file with an edge in each row are, from its first rows. Raises GraphError."""
+    return _described(open_table(file))
+
+
+def number_type(edges: EdgeList, nodes: NodeTable | None) -> list[tuple[str, Any]] | None:
+    """The types of the columns if all are numbers, by the first rows; None if some are not."""
+    if not (_is_numbered(edges, nodes) and all(is_number(field) for field in edges.first)):
+        return None
+    sample = [fields for _, fields in islice(edges.table.rows(), edges.start, edges.start + SAMPLE)]
+    texts = {i: [fields[i] for fields in sample] for i in edges.further if not _is_weight(edges, i)}
+    whole = {edges.source, edges.target, *(i for i, column in texts.items() if _integers(column) is not None)}
+    return [(f"column{i}", np.int64 if i in whole else np.float32) for i in range(len(edges.first))]
+
+
+def node_numbers(edges: EdgeList, columns: list[Any], nodes: NodeTable | None, first: int) -> NDArray[Any]:
+    """The ends of some edges as node numbers, (2, edges); the columns begin at edge `first`. Raises GraphError."""
+    ends = (edges.source, edges.target)
+
+    def place(row: int, side: int) -> str:
+        return edges.place(first + row, ends[side])
+
+    return numbered_edges(np.stack([columns[i] for i in ends]), place, nodes)["edge_index"]
+
+
+def number_attributes(edges: EdgeList, columns: list[Any]) -> Entries:
+    """What the further columns of some edges are to a graph."""
+    return _attributes(edges, columns)
 
 
 def _described(table: TextTable) -> EdgeList:
@@ -140,15 +171,12 @@ def _is_numbered(edges: EdgeList, nodes: NodeTable | None) -> bool:
     return is_number(edges.first[edges.source]) and is_number(edges.first[edges.target])
 
 
-def _columns(edges: EdgeList, numbered: bool) -> list[Any]:
+def _columns(edges: EdgeList, nodes: NodeTable | None, numbered: bool) -> list[Any]:
     """Read all rows, as one column each."""
-    if numbered and all(is_number(field) for field in edges.first):
-        sample = [fields for _, fields in islice(edges.table.rows(), edges.start, edges.start + SAMPLE)]
-        texts = {i: [fields[i] for fields in sample] for i in edges.further if not _is_weight(edges, i)}
-        integers = [i for i, column in texts.items() if _integers(column) is not None]
-        arrays = _by_numpy(edges, {edges.source, edges.target, *integers})
-        if arrays is not None:
-            return arrays
+    dtype = number_type(edges, nodes) if numbered else None
+    arrays = None if dtype is None else _by_numpy(edges, dtype)
+    if arrays is not None:
+        return arrays
     columns: list[list[str]] = [[] for _ in edges.first or edges.names]
     for _, fields in islice(edges.table.rows(), edges.start, None):
         for column, field in zip(columns, fields, strict=True):
@@ -156,20 +184,17 @@ def _columns(edges: EdgeList, numbered: bool) -> list[Any]:
     return columns
 
 
-def _by_numpy(edges: EdgeList, integers: set[int]) -> list[NDArray[Any]] | None:
+def _by_numpy(edges: EdgeList, dtype: list[tuple[str, Any]]) -> list[NDArray[Any]] | None:
     """Let numpy read a file that is all numbers, 20 times as fast; None if it cannot, for whatever reason."""
-    dtype = [(f"column{i}", np.int64 if i in integers else np.float32) for i in range(len(edges.first))]
-    table = edges.table
-    with opened(table.file) as text, warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for _ in range(table.skipped + edges.start):
-            next(text)
-        try:
-            rows = np.loadtxt(text, dtype, comments=None, delimiter=table.separator, quotechar='"', ndmin=1)
-        except (ValueError, OverflowError, Warning):
-            # the other way of reading finds the place, or knows better
-            return None
-    return [rows[name] for name, _ in dtype]
+    rows = Rows(None)
+    try:
+        for piece in number_pieces(edges.table, edges.start, dtype):
+            rows.add(piece)
+    except CANNOT:
+        # the other way of reading finds the place, or knows better
+        return None
+    whole = rows.finish()
+    return [whole[name] for name, _ in dtype]
 
 
 def _attributes(edges: EdgeList, columns: list[Any]) -> Entries:

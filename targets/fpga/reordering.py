@@ -6,6 +6,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from gnnc.targets.orders.structure_orders import rcmk_of_matrix
+
 # "features" leaves the nodes and renumbers the columns of sparse features: see feature_order.py
 Reordering: TypeAlias = Literal["none", "degree", "bfs", "rcm", "community", "features"]
 REORDERINGS: tuple[Reordering, ...] = ("none", "degree", "bfs", "rcm", "community", "features")
@@ -19,9 +21,7 @@ def permuted(method: Reordering, sources: Any, targets: Any, nodes: int) -> Any 
     if method == "degree":
         return np.argsort(-np.diff(graph.indptr), kind="stable")
     if method == "rcm":
-        from scipy.sparse.csgraph import reverse_cuthill_mckee
-
-        return np.asarray(reverse_cuthill_mckee(graph, symmetric_mode=True), np.int64)
+        return rcmk_of_matrix(graph, symmetric=True)
     return breadth_first(graph) if method == "bfs" else by_community(graph)
 
 

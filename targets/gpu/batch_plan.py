@@ -38,14 +38,16 @@ TABLE_BYTES_PER_NODE = 9
 
 @dataclass(frozen=True)
 class PlannedBatch:
-    """A batch, and what it is expected to take: edges, distinct neighbors, bytes. A node that takes more than the
-    budget by itself is a batch of its own."""
+    """A batch, and what it is expected to take: edges, distinct neighbors, bytes of memory. A node that takes more than
+    the budget by itself is a batch of its own."""
 
     nodes: NodeSet
     edges: int
     neighbors: int
     bytes: int
     is_hub: bool = False
+    moved: int = 0
+    """Bytes of edges and distinct neighbors that it reads, and of results that it writes."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +32,14 @@ class BlockRun:
     parts: int = 1
 
     def __call__(self, batch: Batch, arena: Arena, threads: int) -> None:
+        """Computes a batch and takes its rows, and notes how long that took."""
+        start = time.perf_counter()
+        self.run(batch, arena, threads)
+        if self.plan is not None:
+            end = time.perf_counter()
+            self.plan.report.took.append((end, batch.rows, end - start))
+
+    def run(self, batch: Batch, arena: Arena, threads: int) -> None:
         """Computes a batch and takes its rows. On running out of memory, batches are halved from there on and this one
         runs again; any other error is raised as it is."""
         if batch.is_hub:

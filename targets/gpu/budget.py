@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
 from gnnc.dialects.gnn import AggregateOp, ConvBlockOp, ConvOperation, EdgeSetType, EdgeSoftmaxOp, FusedConvOp
 from gnnc.dialects.gnn.attributes import domain_of
+from gnnc.passes.analysis.cost_model import row_bytes
 from gnnc.targets.edge_sets import EdgeSet
 from gnnc.targets.gpu.batch_plan import NodeSet, PlannedBatch, Planner, Task
 from gnnc.targets.gpu.block_compiler import CompiledBlock
@@ -24,6 +25,10 @@ SORTING_BYTES_PER_EDGE = 24
 
 PLANNED_SHARE = 0.9
 """So much is planned for of what batches may take: allocators need the rest (DGI)."""
+
+HOST_BATCH_BYTES = 40 * 2**20
+"""On a host, larger batches are slower: the system gives each of their arrays anew and fills it with zeros, where
+smaller ones stay with the allocator."""
 
 
 def edge_set_bytes(edges: EdgeSet) -> int:
@@ -67,6 +72,10 @@ class BlockPlan:
     batches: Sequence[PlannedBatch]
     chunk: int
     report: BlockReport
+
+    def again(self) -> BlockPlan:
+        """The same for another run, with a report of its own."""
+        return replace(self, report=replace(self.report, retries=0, seconds={}, took=[]))
 
 
 class Budget:
@@ -118,6 +127,7 @@ class Budget:
         left = int((self.memory - beside) * PLANNED_SHARE)
         # batches that several threads work on lie side by side
         share = left // self.threads if compiled.in_cache else left
+        share = min(share, HOST_BATCH_BYTES) if self.on_host else share
         batches = plan_block(op, compiled, operands, nodes, share, size)
         report = BlockReport(op.layer_index or 0, compiled.node_set, "in memory", beside, share, batches)
         return BlockPlan(batches, max(1, share // bytes_per_edge(op)), report)
@@ -144,7 +154,13 @@ def plan_block(
     for batch in planned:
         if batch.is_hub:
             check_hub(op, compiled, batch, budget)
-    return planned
+    read = sum(row_bytes(value.type) for value in op.neighbors if domain_of(value.type) is not None)
+    return [replace(b, moved=moved_bytes(b, read, compiled.memory.outputs)) for b in planned]
+
+
+def moved_bytes(batch: PlannedBatch, read: int, written: int) -> int:
+    """What a batch moves, where a neighbor has `read` bytes and a result `written`; an edge is an id of 4 bytes."""
+    return 4 * batch.edges + read * batch.neighbors + written * len(batch.nodes)
 
 
 def planning_task(

@@ -24,7 +24,7 @@ from gnnc.targets.gpu.batch_run import BlockRun
 from gnnc.targets.gpu.block_compiler import CompiledBlock, compile_block
 from gnnc.targets.gpu.block_results import BlockResults
 from gnnc.targets.gpu.block_rows import Way
-from gnnc.targets.gpu.budget import BlockPlan, Budget, resident_bytes
+from gnnc.targets.gpu.budget import HOST_BATCH_BYTES, BlockPlan, Budget, resident_bytes
 from gnnc.targets.gpu.errors import ResourceError
 from gnnc.targets.gpu.level_sets import NONE, NodeSet, level_sets, node_set_of
 from gnnc.targets.gpu.memory_meter import MemoryMeter
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 # What may stand in @forward beside blocks: operations on values of the whole graph.
 TOP_LEVEL = (ConvBlockOp, GlobalCallOp, LoadWeightOp, ConstantOp, ReturnOp)
 
-# Without a batch size, the edge values of a batch should take no more than this.
+# Without a batch size, the edge values of a batch should take no more than this on a device.
 DEFAULT_BATCH_BYTES = 256 * 2**20
 
 # On a CPU, what a batch hands from one operation to the next should stay in the cache.
@@ -100,6 +100,7 @@ class BatchedExecutor:
         self.operations = list(self.functions.forward.body.block.ops)
         self.compiled: dict[tuple[ConvBlockOp, str, Way], list[CompiledBlock]] = {}
         self.report = RunReport()
+        self.planned: tuple[Sequence[Any], Any, dict[tuple[ConvBlockOp, str], BlockPlan]] | None = None
         self.check_level()
 
     def check_level(self) -> None:
@@ -141,13 +142,14 @@ class BatchedExecutor:
         with self.lock, torch.no_grad():
             values = self.arguments(features, structure)
             if memory is None and device != "cpu":
-                return self.run_on_device(values, counts, wanted, how, same_features=same_features)
+                return self.run_on_device(values, structure, counts, wanted, how, same_features=same_features)
             if memory is None:
-                return self.run_blocks(values, counts, wanted, how)
+                return self.run_blocks(values, structure, counts, wanted, how)
             self.workers.forget()
             self.copies.forget(values.values())
             with MemoryMeter(device) as meter:
-                outputs = self.run_blocks(values, counts, wanted, how)
+                outputs = self.run_blocks(values, structure, counts, wanted, how)
+            self.report.measured(meter)
             self.report.peak = None if meter.peak is None else meter.peak + self.report.held
             self.workers.forget()
             return outputs
@@ -155,6 +157,7 @@ class BatchedExecutor:
     def run_on_device(
         self,
         values: dict[SSAValue, Any],
+        structure: Sequence[Any],
         counts: Mapping[str, int],
         wanted: Mapping[str, torch.Tensor] | None,
         how: Running,
@@ -166,15 +169,16 @@ class BatchedExecutor:
             same = {v for v, place, _ in self.arguments_of_forward if place is not None or same_features}
             try:
                 there = self.copies.moved(values, how.device, same)
-                return self.run_blocks(there, counts, wanted, replace(how, resident=True))
+                return self.run_blocks(there, structure, counts, wanted, replace(how, resident=True))
             except (torch.OutOfMemoryError, ResourceError):
                 # something else took the memory meanwhile
                 self.copies.forget(values.values())
-        return self.run_blocks(values, counts, wanted, how)
+        return self.run_blocks(values, structure, counts, wanted, how)
 
     def run_blocks(
         self,
         values: dict[SSAValue, Any],
+        structure: Sequence[Any],
         counts: Mapping[str, int],
         wanted: Mapping[str, torch.Tensor] | None,
         how: Running,
@@ -182,7 +186,7 @@ class BatchedExecutor:
         last_use = self.last_uses
         targets = self.targets_of_blocks(values, counts, wanted, how.device, how.way)
         if how.memory is not None:
-            how = replace(how, plans=self.plan(values, counts, targets, how))
+            how = replace(how, plans=self.plan(values, structure, counts, targets, how))
         result: list[torch.Tensor] = []
         with progress(self.operations) as advance:
             for place, op in enumerate(self.operations):
@@ -241,14 +245,34 @@ class BatchedExecutor:
     def plan(
         self,
         values: Mapping[SSAValue, Any],
+        structure: Sequence[Any],
         counts: Mapping[str, int],
         targets: Mapping[tuple[ConvBlockOp, str], NodeSet],
         how: Running,
     ) -> dict[tuple[ConvBlockOp, str], BlockPlan]:
-        """Batches that keep within the budget, for every block, before the first one runs."""
+        """Batches that keep within the budget, for every block, before the first one runs; those for all nodes are kept
+        for the next run with the same structure and budget."""
         assert how.memory is not None
         budget = Budget(how.memory, how.device, how.threads)
         budget.charge_structure(values)
+        key = how.memory, how.device, how.threads, how.batch_size, budget.held
+        known = self.planned
+        if not targets and known is not None and known[0] is structure and known[1] == key:
+            plans = {place: plan.again() for place, plan in known[2].items()}
+        else:
+            plans = self.plan_anew(values, counts, targets, how, budget)
+            self.planned = None if targets else (structure, key, plans)
+        self.report = RunReport(how.memory, held=budget.held, blocks=[plan.report for plan in plans.values()])
+        return plans
+
+    def plan_anew(
+        self,
+        values: Mapping[SSAValue, Any],
+        counts: Mapping[str, int],
+        targets: Mapping[tuple[ConvBlockOp, str], NodeSet],
+        how: Running,
+        budget: Budget,
+    ) -> dict[tuple[ConvBlockOp, str], BlockPlan]:
         resident = resident_bytes(self.operations, self.last_uses, counts, budget.edge_counts)
         plans: dict[tuple[ConvBlockOp, str], BlockPlan] = {}
         for op in [op for op in self.operations if isinstance(op, ConvBlockOp)]:
@@ -258,7 +282,6 @@ class BatchedExecutor:
                 limit = CACHE_ROWS if compiled.in_cache else len(nodes)
                 size = max(1, min(how.batch_size or limit, limit))
                 plans[op, compiled.node_set] = budget.plan(op, compiled, operands, nodes, resident[op], size)
-        self.report = RunReport(how.memory, held=budget.held, blocks=[plan.report for plan in plans.values()])
         return plans
 
     def output_types(self) -> list[Attribute]:
@@ -338,7 +361,7 @@ def batch_limit(
     compiled: CompiledBlock, op: ConvBlockOp, operands: Sequence[Any], nodes: int, count: int, how: Running
 ) -> int:
     """The most targets a batch of `count` of the set's `nodes`."""
-    size = how.batch_size or default_batch_size(op, operands, nodes)
+    size = how.batch_size or default_batch_size(op, operands, nodes, how.device)
     return min(size, rows_in_cache(count, how.threads)) if compiled.in_cache else size
 
 
@@ -349,11 +372,12 @@ def rows_in_cache(count: int, threads: int) -> int:
     return max(1, -(-count // parts))
 
 
-def default_batch_size(op: ConvBlockOp, operands: Sequence[Any], nodes: int) -> int:
-    """As many targets as keep the widest values of their edges, at the mean in-degree, within DEFAULT_BATCH_BYTES."""
+def default_batch_size(op: ConvBlockOp, operands: Sequence[Any], nodes: int, device: str) -> int:
+    """As many targets as keep the widest values of their edges, at the mean in-degree, within what a batch may take."""
     edges = max((o.edge_count for o in operands if isinstance(o, EdgeSet)), default=0)
     bytes_per_target = 2 * widest_on_edges(op) * edges // max(1, nodes)
-    return max(1, min(nodes, DEFAULT_BATCH_BYTES // max(1, bytes_per_target)))
+    most = HOST_BATCH_BYTES if device == "cpu" else DEFAULT_BATCH_BYTES
+    return max(1, min(nodes, most // max(1, bytes_per_target)))
 
 
 @lru_cache(maxsize=1024)

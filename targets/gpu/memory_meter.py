@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 from types import TracebackType
 
@@ -11,15 +12,21 @@ import torch
 INTERVAL = 0.005
 """Seconds from one look to the next."""
 
+LONGEST = 4096
+"""Moments of a timeline."""
+
 
 class MemoryMeter:
     """Measures while it is open: anonymous memory of the process over what it had at the start on a CPU, allocated
-    memory on a CUDA device. `peak` are bytes; None where the system doesn't say."""
+    memory on a CUDA device. `peak` are bytes; None where the system doesn't say. `timeline` is of a
+    CPU's memory alone."""
 
     def __init__(self, device: str):
         self.device = device
         self.base = anonymous_bytes()
         self.highest = self.base
+        self.timeline: list[tuple[float, int]] = []
+        """Seconds of `time.perf_counter`, and bytes over those at the start."""
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self.watch, name="gnnc memory", daemon=True)
 
@@ -52,6 +59,14 @@ class MemoryMeter:
         now = anonymous_bytes()
         if now is not None and self.highest is not None:
             self.highest = max(self.highest, now)
+            self.note(now)
+
+    def note(self, now: int) -> None:
+        """Adds to the timeline; of two neighbors the larger one stays where it gets long."""
+        self.timeline.append((time.perf_counter(), now - (self.base or 0)))
+        if len(self.timeline) >= LONGEST:
+            pairs = zip(self.timeline[::2], self.timeline[1::2], strict=True)
+            self.timeline = [max(pair, key=lambda moment: moment[1]) for pair in pairs]
 
 
 def anonymous_bytes() -> int | None:

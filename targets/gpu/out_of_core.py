@@ -82,7 +82,7 @@ class OutOfCoreExecutor:
             work = _Work(self.executor, folder, run)
             results = work.run()
             self.executor.workers.forget()
-        work.report.peak = meter.peak
+        work.report.measured(meter)
         return results, work.report
 
 

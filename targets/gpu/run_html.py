@@ -21,7 +21,7 @@ def as_html(report: RunReport) -> str:
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>gnnc run</title>'
         f"<style>{STYLE}</style><body><h1>gnnc run</h1><p>{escape(summary(report))}</p>"
-        f"<table><tr>{head}</tr>{rows}</table>{pictures}</body></html>\n"
+        f"<table><tr>{head}</tr>{rows}</table>{over_time(report)}{pictures}</body></html>\n"
     )
 
 
@@ -29,7 +29,9 @@ def summary(report: RunReport) -> str:
     memory = "no limit" if report.memory is None else size_text(report.memory)
     peak = "not measured" if report.peak is None else size_text(report.peak)
     times = f"{report.preparation:.2f} s to put edges in order, {report.seconds:.2f} s in all"
-    return f"Memory: {memory}; peak: {peak}; {times}."
+    moved = size_text(sum(batch.moved for block in report.blocks for batch in block.batches))
+    order = "" if report.reorder == "none" else f" Order: {report.reorder}, {report.reordering:.2f} s beforehand."
+    return f"Memory: {memory}; peak: {peak}; {moved} moved; {times}.{order}"
 
 
 def row(block: BlockReport) -> str:
@@ -51,8 +53,35 @@ def row(block: BlockReport) -> str:
 
 def pictures_of(block: BlockReport) -> str:
     title = f"Layer {block.layer}, {block.node_set}"
-    needed = steps("bytes a batch, as planned", [b.bytes for b in block.batches])
-    return f"<h2>{escape(title)}</h2>{needed}{steps('target nodes a batch', [len(b.nodes) for b in block.batches])}"
+    pictures = [
+        steps("bytes of memory a batch, as planned", [b.bytes for b in block.batches]),
+        steps("bytes moved a batch, as planned", [b.moved for b in block.batches]),
+        steps("target nodes a batch", [len(b.nodes) for b in block.batches]),
+        steps("microseconds a batch", [round(seconds * 1e6) for _, _, seconds in block.took]),
+    ]
+    return f"<h2>{escape(title)}</h2>{''.join(pictures)}"
+
+
+def over_time(report: RunReport) -> str:
+    """Memory and the sizes of batches over the seconds of the run; the line is the budget."""
+    took = [(end, nodes) for block in report.blocks for end, nodes, _ in block.took]
+    memory = curve("bytes of memory", report.timeline, report.start, report.memory or 0)
+    return f"<h2>Over time</h2>{memory}{curve('target nodes of the batch that ends', sorted(took), report.start)}"
+
+
+def curve(label: str, moments: Sequence[tuple[float, int]], start: float, limit: int = 0) -> str:
+    """A picture of values at some seconds, and a line at a limit."""
+    if not moments:
+        return ""
+    last = max(1e-9, moments[-1][0] - start)
+    top = max(1, limit, *(value for _, value in moments))
+    points = " ".join(f"{WIDTH * (at - start) / last:.1f},{HEIGHT * (1 - v / top):.1f}" for at, v in moments)
+    place = HEIGHT * (1 - limit / top)
+    line = f'<path d="M0 {place:.1f}H{WIDTH}" stroke="#c03028"/>' if limit else ""
+    return (
+        f'<p>{label}, at most {max(value for _, value in moments):,}, in {last:.2f} s</p><svg width="{WIDTH}" '
+        f'height="{HEIGHT}" fill="none"><polyline points="{points}" stroke="#4878a8"/>{line}</svg>'
+    )
 
 
 def steps(label: str, values: Sequence[int]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -19,12 +19,15 @@ from gnnc.targets.gpu.arena import LINE, RowsOf, new_buffer
 from gnnc.targets.gpu.block_compiler import convs_at
 from gnnc.targets.gpu.block_rows import place_of
 from gnnc.targets.gpu.csr import Csr
-from gnnc.targets.gpu.kernels.kernel import AnyKernel, Kernel
+from gnnc.targets.gpu.kernels.kernel import Kernel
 from gnnc.targets.gpu.kernels.threads import run_ranges
 from gnnc.targets.gpu.store.tiled_edges import Grid, TiledEdges, known_tilings, pieces_of, tiled_bytes, tiled_edges
 from gnnc.targets.gpu.stored_edges import StoredEdgeSet
 from gnnc.targets.gpu.tiling import Demand, Tiling
 from gnnc.targets.gpu.workers import torch_threads
+
+if TYPE_CHECKING:
+    from gnnc.targets.gpu.block_compiler import AnyKernel
 
 PAGE = 4096
 

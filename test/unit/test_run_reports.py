@@ -42,9 +42,16 @@ def test_json_and_html(command: list[str], tmp_path: Path) -> None:
     for block in report["blocks"]:
         assert sum(batch["nodes"] for batch in block["batches"]) == 900
         assert len(block["batches"]) > 1
+        assert all(batch["moved"] > 0 for batch in block["batches"])
+        assert sum(moment["nodes"] for moment in block["took"]) == 900
+        ends = [moment["end"] for moment in block["took"]]
+        assert all(0 < moment["seconds"] <= moment["end"] for moment in block["took"])
+        assert max(ends) < 60
+    assert report["timeline"][-1]["at"] > 0
     assert not run([*command, "--memory", "10MiB", "--report", str(tmp_path / "r.html")])
     page = (tmp_path / "r.html").read_text()
-    assert page.count("<svg") == 4
+    assert page.count("<svg") == 10, "two over time, and four for each layer"
+    assert page.count("<polyline") == 2
     assert "Memory: 10 MiB" in page
 
 

@@ -63,6 +63,17 @@ class ArrayFile:
             written = os.pwrite(self.descriptor, view, place)
             view, place = view[written:], place + written
 
+    def read(self, start: int, count: int) -> torch.Tensor:
+        """Some rows in memory of their own. Raises OSError if the file is too short."""
+        rows = torch.empty((count, *self.shape[1:]), dtype=self.dtype)
+        view, place = memoryview(bytes_of(rows)), self.begin + start * self.row_bytes
+        while view:
+            got = os.preadv(self.descriptor, [view], place)
+            if got == 0:
+                raise OSError(f"{self.path} is shorter than it was written")
+            view, place = view[got:], place + got
+        return rows
+
     def write_at(self, ids: torch.Tensor, rows: torch.Tensor) -> None:
         """Writes rows at ascending ids, those side by side together."""
         cuts = [0, *((ids.diff() != 1).nonzero().squeeze(1) + 1).tolist(), ids.shape[0]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from xdsl.ir import Block
 
 from gnnc.dialects.gnn import EdgeSetType, End
 from gnnc.targets.edge_sets import EdgeSet
+from gnnc.targets.gpu import memory_meter
 from gnnc.targets.gpu.batch_plan import NodeSet, PlannedBatch, Planner, Task
 from gnnc.targets.gpu.block_rows import TARGETS, Edges, NeighborNodes, Rows
 from gnnc.targets.gpu.distinct import SortedCounter, TableCounter, counter_for
@@ -95,3 +97,14 @@ def test_both_counters_count_what_is_distinct(additions: list[list[int]]) -> Non
 def test_tables_are_for_budgets_that_hold_them() -> None:
     assert isinstance(counter_for(1000, 10**6), TableCounter)
     assert isinstance(counter_for(1000, 1000), SortedCounter)
+
+
+def test_a_timeline_stays_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory_meter, "LONGEST", 16)
+    meter = memory_meter.MemoryMeter("cpu")
+    meter.base = 0
+    for size in range(1000):
+        meter.note(size)
+    assert 8 <= len(meter.timeline) < 16
+    assert meter.timeline == sorted(meter.timeline)
+    assert meter.timeline[-1][1] == 999
