@@ -133,7 +133,7 @@ class Program:
         """
         used = self.graph_for(graph)
         given = self.given_inputs(used, x)
-        executor = self.executor_for(fanout, seed, device)
+        executor = self.executor_for(fanout, seed, usable_device(device))
         tensors = self.input_tensors(given, used.node_counts, device if store is None else "cpu")
         self.check_frozen(used, tensors, known=x is None)
         as_tensors = any(
