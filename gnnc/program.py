@@ -154,7 +154,7 @@ class Program:
         if reordered is not None:
             how: dict[str, Any] = {"batch_size": batch_size, "device": device, "threads": threads}
             return self.run_reordered(reordered, x, nodes, memory, store, how, as_tensors)
-        executor = self.executor_for(fanout, seed, device)
+        executor = self.executor_for(fanout, seed, usable_device(device))
         tensors = self.input_tensors(given, used.node_counts, device if store is None else "cpu")
         self.check_frozen(used, tensors, known=x is None)
         if store is not None:
