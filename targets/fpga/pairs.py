@@ -45,7 +45,10 @@ class Product:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Some pairs of nonempty tiles, as arrays: the entry of each side, its grid place, and the sizes."""
+    """Some pairs of nonempty tiles, as arrays: the entry of each side, its grid place, and the sizes.
+
+    `named` counts the rows of Y that X names, all of them where nobody counted.
+    """
 
     x_entry: Integers
     y_entry: Integers
@@ -56,6 +59,7 @@ class Pairs:
     d: Integers
     x: Integers
     y: Integers
+    named: Integers
 
     def __len__(self) -> int:
         return len(self.x_entry)
@@ -85,16 +89,18 @@ def expand(x: TileCounts, y: TileCounts, rows: Integers, entries: Integers, part
 def paired(x: TileCounts, y: TileCounts, rows: Integers, x_entry: Integers, y_entry: Integers) -> Pairs:
     """The pairs of these entries of X, which lie in block rows `rows`, and of Y."""
     row, column = rows[x_entry], y.columns[y_entry]
+    n = x.widths[x.columns[x_entry]]
     return Pairs(
         x_entry,
         y_entry,
         row,
         column,
         x.heights[row],
-        x.widths[x.columns[x_entry]],
+        n,
         y.widths[column],
         x.nonzeros[x_entry],
         y.nonzeros[y_entry],
+        n if x.distinct is None else x.distinct[x_entry],
     )
 
 
@@ -120,11 +126,12 @@ def converted_numbers(
     pairs: Pairs, primitives: Any, x_stored_sparse: Any, y_stored_sparse: Any
 ) -> tuple[Integers, Integers]:
     """How many numbers of either side a core turns into another format for each pair. From dense to coordinates every
-    number is looked at, from coordinates to dense only nonzeros are written."""
+    number is looked at, from coordinates to dense only nonzeros are written; of Y, those of the rows that X names, by
+    their share."""
     x_wanted = (primitives == Primitive.SPDMM_X) | (primitives == Primitive.SPMM)
     y_wanted = (primitives == Primitive.SPDMM_Y) | (primitives == Primitive.SPMM)
     x_numbers = np.where(x_wanted, pairs.m * pairs.n, pairs.x)
-    y_numbers = np.where(y_wanted, pairs.n * pairs.d, pairs.y)
+    y_numbers = np.where(y_wanted, pairs.named * pairs.d, -(-pairs.y * pairs.named // pairs.n))
     return np.where(x_wanted == x_stored_sparse, 0, x_numbers), np.where(y_wanted == y_stored_sparse, 0, y_numbers)
 
 
