@@ -40,7 +40,7 @@ from gnnc.targets.fpga.matrices import Matrix, is_sparse, nonzero_count
 from gnnc.targets.fpga.plan import Plan, read_plan
 from gnnc.targets.fpga.reference import reference_outputs
 from gnnc.targets.fpga.reordering import REORDERINGS, Reordering, permuted, restored
-from gnnc.targets.fpga.search import best_partition
+from gnnc.targets.fpga.search import best_partition, cycles_within
 from gnnc.targets.fpga.simulator import Setting, Simulation, simulate
 from gnnc.targets.fpga.stream.reader import read_stream
 from gnnc.targets.fpga.stream.writer import write_stream
@@ -130,14 +130,19 @@ class FpgaProgram(Program):
 
     def fastest_order(self, graph: Graph, setting: Setting) -> Reordering:
         """The order in which the fewest cycles are simulated, the graph's own among them."""
-        return min(REORDERINGS, key=lambda method: self.simulate_once(graph, setting, method)[0].cycles)
+        best, fewest = REORDERINGS[0], None
+        for method in REORDERINGS:
+            numbers = self.numbers_in_order(graph, method)[0]
+            cycles = cycles_within(numbers, self.plan, self.architecture, setting, fewest)
+            if cycles is not None:
+                best, fewest = method, cycles
+        return best
 
     def simulate_once(
         self, graph: Graph, setting: Setting, reorder: Reordering, *, count_spmm: bool = False
     ) -> tuple[Simulation, list[NDArray[np.float32]]]:
         """A simulation in one order of the nodes or features, and its outputs in the graph's own order of nodes."""
-        order = permuted(reorder, *self.edges_of(graph), graph.num_nodes)
-        numbers = self.numbers(graph, order, by_frequency=reorder == "features")
+        numbers, order = self.numbers_in_order(graph, reorder)
         simulation = simulate(numbers, self.plan, self.architecture, setting, count_spmm=count_spmm)
         return simulation, [restored(output, order) for output in simulation.outputs]
 
@@ -183,6 +188,11 @@ class FpgaProgram(Program):
                 for name, tensor in edges.items()
             }
         return Numbers(self.module, self.plan, self.weights, features, edges, by_frequency=by_frequency)
+
+    def numbers_in_order(self, graph: Graph, reorder: Reordering) -> tuple[Numbers, Any | None]:
+        """The same for one of the orders by name, and that order of the nodes."""
+        order = permuted(reorder, *self.edges_of(graph), graph.num_nodes)
+        return self.numbers(graph, order, by_frequency=reorder == "features"), order
 
     def given(self, graph: Graph) -> tuple[dict[str, Matrix], dict[str, torch.Tensor]]:
         """The features, sparse ones left so, and the inputs on edges, by the graph's names."""

@@ -135,9 +135,9 @@ def primitive_map(simulation: Simulation, run: KernelRun, product: Product) -> s
     chosen: list[Any] = []
     for pairs in pairs_of(product):
         first = pairs.column == 0
-        modes = choose(pairs, simulation.architecture.p_sys) if fixed is None else np.full(len(pairs), fixed)
-        rows.append(pairs.row[first])
-        columns.append(product.x.columns[pairs.x_entry[first]])
+        modes = choose(pairs, simulation.architecture.p_sys) if fixed is None else np.full(pairs.shape, fixed)
+        rows.append(np.broadcast_to(pairs.row, pairs.shape)[first])
+        columns.append(product.x.columns[np.broadcast_to(pairs.x_entry, pairs.shape)[first]])
         chosen.append(modes[first])
     if not rows:
         return picture({}, product.x.grid, primitive_color)

@@ -167,7 +167,6 @@ class Simulator:
         self.architecture = architecture
         self.setting = setting
         self.matrices: dict[int, Matrix] = {}
-        self.fine: dict[tuple[int, int], TileCounts] = {}
         self.runs: list[KernelRun] = []
         nothing = Residency(frozenset(), (0,) * len(plan.kernels))
         self.residency = kept_on_chip(plan, architecture) if setting.loads == "lean" else nothing
@@ -190,9 +189,9 @@ class Simulator:
             key = (operand.role, place, height, width, lean)
             return self.numbers.cached(key, lambda: tile_counts(self.matrix(place), height, width, distinct=lean))
         fine_width = min(width, self.plan.n2)
-        if (place, fine_width) not in self.fine:
-            self.fine[place, fine_width] = tile_counts(self.matrix(place), self.plan.n2, fine_width)
-        return self.fine[place, fine_width].merged(height, width)
+        key = ("fine", place, self.plan.n2, fine_width)
+        fine = self.numbers.cached(key, lambda: tile_counts(self.matrix(place), self.plan.n2, fine_width))
+        return fine.merged(height, width)
 
     def products(self, kernel: KernelPlan, width: int) -> list[Product]:
         """The products of a kernel, right sides in tiles of so many columns."""
