@@ -21,7 +21,7 @@ import gnnc
 from benchmarks.dynasparse import MODELS, ORDERS, graph_of, model_of
 from benchmarks.dynasparse_tables import table
 from benchmarks.feature_slices import eager_by_slices
-from gnnc.fpga_program import compile_for_fpga
+from gnnc.fpga_compile import compile_for_fpga
 from gnnc.targets.fpga.loads import LOADS
 from gnnc.targets.fpga.pairs import MAPPINGS
 from gnnc.targets.fpga.schedule import SCHEDULES

@@ -9,7 +9,7 @@ import pytest
 from fpga_programs import numbers_of, small_program, trained_program
 from scipy.sparse import csr_array
 
-from gnnc.fpga_program import compile_for_fpga
+from gnnc.fpga_compile import compile_for_fpga
 from gnnc.passes.analysis.partition import KernelShape, Limits, algorithm_9, algorithm_9_exact, tasks_of
 from gnnc.targets.fpga import separable
 from gnnc.targets.fpga.residency import kept_on_chip
