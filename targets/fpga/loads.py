@@ -24,6 +24,7 @@ LOADS: tuple[Loads, ...] = ("literal", "resident", "lean")
 
 WIDE_COORDINATES = 12  # 4 bytes for the row, the column, the number
 TILE_COORDINATES = 8  # 2 + 2 + 4, places within the tile
+TASKS_A_CORE = 4  # the eta of Algorithm 9
 PLACES_ONLY = 4  # 2 + 2; the number is one of its row times one of its column
 
 
@@ -120,11 +121,22 @@ def whole_fetches(kernel: KernelLoads, sums: TaskSums, architecture: Architectur
 
 
 def lean_fetches(kernel: KernelLoads, architecture: Architecture, fusion: int) -> Traffic:
-    """The cheapest of the ways to group column tiles and to fetch the right sides, by bytes. `fusion` is how many
-    column tiles fit the result buffer."""
+    """The cheapest of the ways to group column tiles and to fetch the right sides: the fewest bytes, counted more where
+    tasks are so few that cores stay idle. `fusion` is how many column tiles fit the result buffer."""
     fusion = min(fusion, kernel.columns)
-    widths = {fusion, *(min(fusion, width) for width in fibre_groups(kernel))}
-    return min((lean_traffic(kernel, architecture, width) for width in widths), key=lambda traffic: traffic.total)
+    widths = {fusion, *(min(fusion, width) for width in (*fibre_groups(kernel), balanced_group(kernel, architecture)))}
+    found = [lean_traffic(kernel, architecture, width) for width in sorted(widths, reverse=True)]
+    return min(found, key=lambda traffic: traffic.total * idle_factor(len(traffic.loads), architecture.cores))
+
+
+def balanced_group(kernel: KernelLoads, architecture: Architecture) -> int:
+    """The most column tiles a task that leave each core as many tasks as Algorithm 9 wants."""
+    return max(1, kernel.epilogue.size // (TASKS_A_CORE * architecture.cores))
+
+
+def idle_factor(tasks: int, cores: int) -> float:
+    """How much longer tasks of one length take than if they could be divided among all cores."""
+    return -(-tasks // cores) * cores / tasks if tasks else 1.0
 
 
 def fibre_groups(kernel: KernelLoads) -> list[int]:
