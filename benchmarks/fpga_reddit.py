@@ -31,7 +31,7 @@ from gnnc.targets.fpga.simulator import Setting, simulate
 
 HEAD = """## Reddit at full size
 
-Dynamic mapping, the sizes of Algorithm 9, random weights. All nodes are compared with gnnc's batched executor, for PyG's
+Dynamic mapping, the sizes of Algorithm 9, random weights. All nodes are compared with the batched executor, for PyG's
 messages would take 59 GB. Seconds are the processor's: of the simulation with both loads, and of everything, compiling
 and the executor's run included.
 """
