@@ -47,7 +47,7 @@ def save_graph(folder: Path, scale: float) -> None:
 
 def run_case(folder: Path, kind: str, order: Order) -> dict[str, Any]:
     """The figures of one model and order."""
-    x, edges, y = (np.load(folder / f"{name}.npy") for name in ("x", "edges", "y"))
+    x, edges, y = (np.load(folder / f"{name}.npy", mmap_mode="c") for name in ("x", "edges", "y"))
     graph = gnnc.Graph(x=x, edge_index=edges, y=y)
     model = model_of("reddit", kind, graph, folder)
     program = compile_for_fpga(model, graph, order=order)
