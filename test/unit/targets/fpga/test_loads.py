@@ -1,4 +1,4 @@
-"""What lean loads read: fibres as wide as stay on chip, left sides that stay for several of them, rows that are named."""
+"""What lean loads read: fibres as wide as stay on chip, left sides that stay for them, rows that are named."""
 
 from __future__ import annotations
 
