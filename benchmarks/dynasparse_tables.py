@@ -36,8 +36,7 @@ def tables(results: Sequence[Result]) -> str:
         f"{len(good)} cases; the largest error against the reference is {max(r['error'] for r in good):.1e} of the "
         "largest output.",
         "## What holds over all of them",
-        "Pruned cases are mostly of small graphs and weigh in their favour, so the cases as trained, which are all\n"
-        "there, stand apart.\n\n"
+        "Pruned cases are mostly of small graphs and weigh in their favour, so the cases as trained stand apart.\n\n"
         f"All cases:\n\n{means_table(good)}\n\nWeights as trained alone:\n\n{means_table(plain)}",
         "## Every case, weights as trained",
         case_table(plain),
