@@ -29,7 +29,8 @@ from torch_geometric.nn.models import GCN, GIN, GraphSAGE
 import gnnc
 from benchmarks.dynasparse_tables import tables
 from benchmarks.synthetic_graphs import SHAPES, synthetic_graph
-from gnnc.fpga_program import FpgaProgram, compile_for_fpga
+from gnnc.fpga_compile import compile_for_fpga
+from gnnc.fpga_program import FpgaProgram
 from gnnc.passes.analysis.linear_forms import Order
 from gnnc.targets.fpga.pairs import Mapping
 from gnnc.targets.fpga.reordering import Reordering

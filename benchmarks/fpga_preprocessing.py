@@ -28,7 +28,8 @@ from torch_geometric.nn.models import GCN
 
 import gnnc
 from benchmarks.synthetic_graphs import SHAPES
-from gnnc.fpga_program import FpgaProgram, compile_for_fpga
+from gnnc.fpga_compile import compile_for_fpga
+from gnnc.fpga_program import FpgaProgram
 from gnnc.passes.analysis.partition import KernelShape, Limits, algorithm_9
 from gnnc.targets.fpga.matrices import Matrix
 from gnnc.targets.fpga.plan import Plan

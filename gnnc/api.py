@@ -144,7 +144,7 @@ def refuse_for_fpga(*, keep_reference: int, freeze_features: bool, precision: Pr
 
 
 def compile_fpga(model: torch.nn.Module, graph: AnyGraph, **options: Any) -> Program:
-    from gnnc.fpga_program import compile_for_fpga
+    from gnnc.fpga_compile import compile_for_fpga
 
     if not isinstance(graph, Graph):
         raise GraphError("the target fpga takes graphs with one type of nodes and edges: use the target gpu")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -13,10 +13,8 @@ from xdsl.dialects.builtin import (
     Float32Type,
     FunctionType,
     IntegerAttr,
-    LocationAttr,
     ModuleOp,
     StringAttr,
-    TensorType,
     i64,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -29,22 +27,15 @@ from xdsl.utils.exceptions import PassFailedException
 from gnnc.dialects import kernel
 from gnnc.dialects.gnn import (
     ConcatOp,
-    ConstantOp,
     ConvBlockOp,
-    DivOp,
     EdgeSoftmaxOp,
-    FillOp,
-    GatherOp,
-    LoadWeightOp,
-    MulOp,
-    ReshapeOp,
     YieldOp,
 )
-from gnnc.dialects.gnn.attributes import domain_of, row_shape, tensor_on
+from gnnc.dialects.gnn.attributes import domain_of, tensor_on
 from gnnc.passes.analysis.conv_layers import is_on_edges
 from gnnc.passes.analysis.decision_log import forget
 from gnnc.passes.analysis.foldable import Refusal, reason_of
-from gnnc.passes.analysis.kernel_graph import Adjacency, Base, EdgeFactor, Input, Kernel, NormScale, Vector, Weight
+from gnnc.passes.analysis.kernel_graph import Adjacency, Base, Input, Kernel, NormScale, Vector, Weight
 from gnnc.passes.analysis.linear_forms import LinearForms, Order
 from gnnc.passes.analysis.matching import located
 from gnnc.passes.analysis.model_functions import (
@@ -57,6 +48,8 @@ from gnnc.passes.analysis.model_functions import (
     model_functions,
     returned,
 )
+from gnnc.passes.kernels.structure_writer import StructureWriter
+from gnnc.passes.kernels.weight_writer import WeightWriter
 
 
 @dataclass(frozen=True)
@@ -257,180 +250,3 @@ class KernelWriter:
         Rewriter.insert_op(self.weights.function(), InsertPoint.before(self.old))
         Rewriter.insert_op(forward, InsertPoint.before(self.old))
         Rewriter.erase_op(self.old)
-
-
-class StructureWriter:
-    """Adds adjacency matrices to @structure and returns them instead of what @forward took before."""
-
-    def __init__(self, functions: ModelFunctions):
-        self.functions = functions
-        self.block = functions.structure.body.block
-        self.terminator = returned(functions.structure)
-        self.results: list[SSAValue] = []
-        self.moved: dict[SSAValue, SSAValue] = {}
-
-    def kept(self, value: SSAValue) -> int:
-        """The place of a value among those that @structure returns."""
-        if value not in self.results:
-            self.results.append(value)
-        return self.results.index(value)
-
-    def insert(self, op: Operation, location: LocationAttr) -> SSAValue:
-        op.location = location
-        Rewriter.insert_op(op, InsertPoint.before(self.terminator))
-        return op.results[0]
-
-    def moved_here(self, value: SSAValue) -> SSAValue:
-        """A value of @forward that depends on the structure only, computed here."""
-        if value not in self.moved:
-            self.moved[value] = self.move(value)
-        return self.moved[value]
-
-    def move(self, value: SSAValue) -> SSAValue:
-        place = self.functions.structure_place(value)
-        if place is not None:
-            return self.terminator.arguments[place]
-        op = value.owner
-        if isinstance(op, Block):
-            return self.argument(value)
-        for operand in op.operands:
-            self.moved_here(operand)
-        copied = op.clone(value_mapper={v: self.moved[v] for v in op.operands})
-        Rewriter.insert_op(copied, InsertPoint.before(self.terminator))
-        return copied.results[list[SSAValue](op.results).index(value)]
-
-    def argument(self, value: SSAValue) -> SSAValue:
-        """An input on edges, such as edge weights: an argument of both functions, by the graph's name."""
-        forward, structure = self.functions.forward, self.functions.structure
-        name = argument_name(forward, forward.body.block.args.index(value))
-        for index, argument in enumerate(self.block.args):
-            if argument_name(structure, index) == name:
-                return argument
-        argument = self.block.insert_arg(value.type, len(self.block.args))
-        argument.name_hint = value.name_hint
-        attributes = structure.arg_attrs.data if structure.arg_attrs is not None else ()
-        structure.arg_attrs = ArrayAttr([*attributes, DictionaryAttr({NAME: StringAttr(name or "")})])
-        return argument
-
-    def adjacency(self, adjacency: Adjacency, location: LocationAttr) -> SSAValue:
-        edges = self.moved_here(adjacency.edges)
-        values: SSAValue | None = None
-        for factor in adjacency.factors:
-            values = self.times(values, self.edge_number(factor, edges, location), factor.divides, location)
-        scaled = self.product(adjacency.scales, location)
-        diagonal = None if adjacency.diagonal is None else self.product(adjacency.diagonal, location)
-        op = kernel.AdjacencyOp(
-            edges, adjacency.end, mean=adjacency.mean, values=values, scaled=scaled, diagonal=diagonal
-        )
-        op.result.name_hint = "a"
-        return self.insert(op, location)
-
-    def edge_number(self, factor: EdgeFactor, edges: SSAValue, location: LocationAttr) -> SSAValue:
-        """One number an edge, a vector."""
-        value = self.moved_here(factor.value)
-        if factor.end is not None:
-            value = self.insert(GatherOp(value, edges, factor.end), location)
-        domain = domain_of(value.type)
-        if row_shape(value.type) == ():
-            return value
-        assert isinstance(value.type, TensorType)
-        vector = tensor_on(domain, (DYNAMIC_INDEX,), value.type.element_type)
-        return self.insert(ReshapeOp(value, vector), location)
-
-    def times(self, values: SSAValue | None, factor: SSAValue, divides: bool, location: LocationAttr) -> SSAValue:
-        if values is None and not divides:
-            return factor
-        if values is None:
-            values = self.insert(ones_like(factor), location)
-        make = DivOp if divides else MulOp
-        return self.insert(make(values, factor, values.type), location)  # pyright: ignore[reportArgumentType]  # a tensor
-
-    def product(self, factors: Sequence[SSAValue | float], location: LocationAttr) -> SSAValue | None:
-        """Single numbers multiplied; None for none."""
-        result: SSAValue | None = None
-        for factor in factors:
-            number = self.moved_here(factor) if isinstance(factor, SSAValue) else self.constant(factor, location)
-            result = number if result is None else self.insert(kernel.ScaleOp(result, number), location)
-        return result
-
-    def constant(self, number: float, location: LocationAttr) -> SSAValue:
-        return self.insert(ConstantOp(number), location)
-
-    def finish(self) -> None:
-        structure = self.functions.structure
-        self.terminator.operands = self.results
-        structure.function_type = FunctionType.from_lists(
-            [a.type for a in self.block.args], [v.type for v in self.results]
-        )
-
-
-def ones_like(value: SSAValue) -> Operation:
-    assert isinstance(value.type, TensorType)
-    return FillOp(1.0, value.type)
-
-
-class WeightWriter:
-    """Writes @weights, which prepares what products and epilogues take."""
-
-    def __init__(self) -> None:
-        self.block = Block()
-        self.results: list[SSAValue] = []
-        self.made: dict[object, SSAValue] = {}
-
-    def kept(self, value: SSAValue) -> int:
-        if value not in self.results:
-            self.results.append(value)
-        return self.results.index(value)
-
-    def value(self, parameter: object) -> SSAValue:
-        if parameter not in self.made:
-            self.made[parameter] = self.make(parameter)
-        return self.made[parameter]
-
-    def add(self, op: Operation) -> SSAValue:
-        self.block.add_op(op)
-        return op.results[0]
-
-    def make(self, parameter: object) -> SSAValue:
-        match parameter:
-            case Weight():
-                return self.weight(parameter)
-            case Vector():
-                return self.vector(parameter)
-            case NormScale():
-                scale = None if parameter.scale is None else self.value(parameter.scale)
-                return self.add(kernel.NormScaleOp(self.value(parameter.variance), scale, parameter.eps))
-            case SSAValue():
-                assert isinstance(parameter.owner, LoadWeightOp | ConstantOp)
-                return self.add(parameter.owner.clone())
-            case _:
-                raise AssertionError(parameter)
-
-    def weight(self, weight: Weight) -> SSAValue:
-        if weight.rows is None and not weight.scales:
-            source = self.value(weight.source)
-            return self.add(kernel.TransposeOp(source)) if weight.transposed else source
-        value = self.value(Weight(weight.source, weight.transposed))
-        if weight.rows is not None:
-            start, stop = weight.rows
-            value = self.add(kernel.RowsOp(value, start, stop - start))
-        for scale in weight.scales:
-            value = self.add(kernel.ScaleOp(value, self.value(scale)))
-        return value
-
-    def vector(self, vector: Vector) -> SSAValue:
-        first, *rest = (self.value(operand) for operand in vector.operands)
-        makers: dict[str, Callable[[SSAValue, SSAValue], Operation]] = {
-            "add": kernel.AddOp,
-            "sub": kernel.SubOp,
-            "scale": kernel.ScaleOp,
-        }
-        if vector.operation != "load":
-            return self.add(makers[vector.operation](first, rest[0]))
-        if vector.rows is None:
-            return first
-        return self.add(kernel.RowsOp(first, vector.rows[0], vector.rows[1] - vector.rows[0]))
-
-    def function(self) -> FuncOp:
-        self.block.add_op(ReturnOp(*self.results))
-        return FuncOp("weights", ([], [v.type for v in self.results]), Region(self.block))

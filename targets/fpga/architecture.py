@@ -31,6 +31,9 @@ KEYS = {
     "host.pcie_gb_per_s": False,
 }
 
+LEAST = 0.001
+MOST_CORES = 4096
+
 
 class ArchitectureError(ValueError):
     """An architecture file is missing, malformed, or describes no accelerator that the model holds for."""
@@ -146,6 +149,10 @@ def number_at(contents: dict[str, Any], key: str, path: Path, *, whole: bool) ->
     if isinstance(value, bool) or not isinstance(value, kinds) or not 0 < value < 2**48:
         kind = "whole number" if whole else "number"
         raise ArchitectureError(f"{path}: {key} is {value!r}: give a positive {kind}")
+    if value < LEAST:
+        raise ArchitectureError(
+            f"{path}: {key} is {value!r}: give {LEAST} or more, which is as fine as streams have it"
+        )
     return Fraction(str(value))
 
 
@@ -166,6 +173,8 @@ def check(a: Architecture, path: Path) -> None:
             f"{path}: accelerator.p_sys is {a.p_sys}: give a power of two from 4 on, where the rule that picks a "
             "primitive finds the fastest"
         )
+    if a.cores > MOST_CORES:
+        raise ArchitectureError(f"{path}: accelerator.cores is {a.cores}: give {MOST_CORES} at most")
     if a.n_max < a.p_sys:
         raise ArchitectureError(
             f"{path}: accelerator.operand_buffer_bytes is {a.operand_buffer_bytes}: a tile of {a.p_sys} x {a.p_sys} "

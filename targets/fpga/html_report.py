@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from gnnc.passes.analysis.primitives import Primitive
+from gnnc.targets.fpga.loads import coordinate_bytes
 from gnnc.targets.fpga.matrices import TileCounts
-from gnnc.targets.fpga.pairs import STATIC, Product, choose, pairs_of, tile_extents
+from gnnc.targets.fpga.pairs import Product, map_pairs, pairs_of, stored_sparse, tile_extents
 from gnnc.targets.fpga.report import as_json, as_text
 from gnnc.targets.fpga.simulator import UNCALIBRATED, KernelRun, Simulation
 
@@ -64,7 +65,7 @@ def bounds_table(simulation: Simulation) -> str:
         ("compute / cores", described["bounds"]["compute"]),
         ("bytes / bandwidth", described["bounds"]["bytes"]),
         ("longest tasks", described["bounds"]["longest_task"]),
-        ("compulsory bytes or compute", described["floor"]),
+        ("every operand and result once, or compute", described["floor"]),
         ("decisions of the Analyzer", round(described["analyzer_cycles"])),
         ("of these hidden", round(described["analyzer_hidden_cycles"])),
     ]
@@ -128,16 +129,18 @@ def cells_of(rows: Any, columns: Any, grid: tuple[int, int], values: Any) -> dic
 
 def primitive_map(simulation: Simulation, run: KernelRun, product: Product) -> str:
     """The primitive of the pairs that make the first column of output tiles: row i, pair t."""
-    mapping = simulation.setting.mapping
-    fixed = STATIC.get((mapping, run.kernel.kind))
+    setting, p = simulation.setting, simulation.architecture.p_sys
+    size = coordinate_bytes(setting.loads)
+    x_sparse, y_sparse = stored_sparse(product.x, size), stored_sparse(product.y, size)
     rows: list[Any] = []
     columns: list[Any] = []
     chosen: list[Any] = []
     for pairs in pairs_of(product):
         first = pairs.column == 0
-        modes = choose(pairs, simulation.architecture.p_sys) if fixed is None else np.full(len(pairs), fixed)
-        rows.append(pairs.row[first])
-        columns.append(product.x.columns[pairs.x_entry[first]])
+        formats = x_sparse[pairs.x_entry], y_sparse[pairs.y_entry]
+        modes = map_pairs(pairs, setting.mapping, run.kernel.kind, p, formats)
+        rows.append(np.broadcast_to(pairs.row, pairs.shape)[first])
+        columns.append(product.x.columns[np.broadcast_to(pairs.x_entry, pairs.shape)[first]])
         chosen.append(modes[first])
     if not rows:
         return picture({}, product.x.grid, primitive_color)

@@ -103,8 +103,9 @@ def tile_counts(matrix: Matrix, height: int, width: int, *, distinct: bool = Fal
 
 def dense_counts(matrix: NDArray[Any], height: int, width: int) -> TileCounts:
     rows, columns = matrix.shape
-    by_column = np.add.reduceat(matrix != 0, np.arange(0, columns, width), axis=1, dtype=np.int32)
-    grid = np.add.reduceat(by_column, np.arange(0, rows, height), axis=0, dtype=np.int64)
+    slabs = [(matrix[row : row + height] != 0).sum(axis=0, dtype=np.int32) for row in range(0, rows, height)]
+    by_column = np.stack(slabs) if slabs else np.zeros((0, columns), np.int32)
+    grid = np.add.reduceat(by_column, np.arange(0, columns, width), axis=1, dtype=np.int64)
     block_rows, block_columns = np.nonzero(grid)
     starts = np.searchsorted(block_rows, np.arange(len(grid) + 1))
     nonzeros = grid[block_rows, block_columns]

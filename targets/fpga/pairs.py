@@ -27,7 +27,7 @@ STATIC: dict[tuple[Mapping, Kind], Primitive] = {
     ("s2", "aggregate"): Primitive.SPDMM_X,
     ("s2", "update"): Primitive.SPDMM_X,
 }
-CHUNK = 1 << 21
+CHUNK = 1 << 15  # pairs at once, so that their arrays stay in the cache
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,10 @@ class Product:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Some pairs of nonempty tiles, as arrays: the entry of each side, its grid place, and the sizes."""
+    """Some pairs of nonempty tiles, as arrays that broadcast: the entry of each side, its grid place, and the sizes.
+
+    `named` counts the rows of Y that X names; None, where nobody counted, is all of them.
+    """
 
     x_entry: Integers
     y_entry: Integers
@@ -56,13 +59,15 @@ class Pairs:
     d: Integers
     x: Integers
     y: Integers
+    named: Integers | None
 
-    def __len__(self) -> int:
-        return len(self.x_entry)
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.y_entry.shape
 
 
 def pairs_of(product: Product) -> Iterator[Pairs]:
-    """All pairs of nonempty tiles, by the entries of X, a few millions at a time."""
+    """All pairs of nonempty tiles, by the entries of X, some ten thousands at a time."""
     x, y = product.x, product.y
     partners = np.diff(y.starts)[x.columns]
     rows = x.rows
@@ -76,7 +81,13 @@ def pairs_of(product: Product) -> Iterator[Pairs]:
 
 
 def expand(x: TileCounts, y: TileCounts, rows: Integers, entries: Integers, partners: Integers) -> Pairs:
-    """The pairs of some entries of X: each meets all entries of Y in the block row that is its block column."""
+    """The pairs of some entries of X: each meets all entries of Y in the block row that is its block column.
+
+    Where those are as many as Y has block columns, as in dense features, pairs are a table, entries of X by columns.
+    """
+    columns = y.grid[1]
+    if (partners == columns).all():
+        return paired(x, y, rows, entries[:, None], y.starts[x.columns[entries]][:, None] + np.arange(columns))
     x_entry = np.repeat(entries, partners)
     within = np.arange(len(x_entry)) - np.repeat(np.cumsum(partners) - partners, partners)
     return paired(x, y, rows, x_entry, y.starts[x.columns[x_entry]] + within)
@@ -95,6 +106,7 @@ def paired(x: TileCounts, y: TileCounts, rows: Integers, x_entry: Integers, y_en
         y.widths[column],
         x.nonzeros[x_entry],
         y.nonzeros[y_entry],
+        None if x.distinct is None else x.distinct[x_entry],
     )
 
 
@@ -120,11 +132,15 @@ def converted_numbers(
     pairs: Pairs, primitives: Any, x_stored_sparse: Any, y_stored_sparse: Any
 ) -> tuple[Integers, Integers]:
     """How many numbers of either side a core turns into another format for each pair. From dense to coordinates every
-    number is looked at, from coordinates to dense only nonzeros are written."""
+    number is looked at, from coordinates to dense only nonzeros are written; of Y, those of the rows that X names, by
+    their share."""
     x_wanted = (primitives == Primitive.SPDMM_X) | (primitives == Primitive.SPMM)
     y_wanted = (primitives == Primitive.SPDMM_Y) | (primitives == Primitive.SPMM)
     x_numbers = np.where(x_wanted, pairs.m * pairs.n, pairs.x)
     y_numbers = np.where(y_wanted, pairs.n * pairs.d, pairs.y)
+    if pairs.named is not None:
+        # at most a tile's extent times N2, so doubles are exact
+        y_numbers = np.ceil(y_numbers * pairs.named / pairs.n).astype(np.int64)
     return np.where(x_wanted == x_stored_sparse, 0, x_numbers), np.where(y_wanted == y_stored_sparse, 0, y_numbers)
 
 
@@ -221,14 +237,14 @@ def sums(products: list[Product], mapping: Mapping, kind: Kind, p: int, coordina
             for total, values in (
                 (result.numerators, cycles),
                 (result.padded, cycles if is_full else scaled_cycles(pairs, primitives, width, p, scale)),
-                (result.pairs, np.ones_like(place)),
+                (result.pairs, np.int64(1)),
                 (result.converted_x, converted_x),
                 (result.converted_y, converted_y),
                 (result.loaded_x, x_bytes[pairs.x_entry]),
                 (result.loaded_y, y_bytes[pairs.y_entry]),
             ):
-                np.add.at(total.reshape(-1), place, values)
-            counts += np.bincount(primitives, minlength=len(Primitive))
+                np.add.at(total.reshape(-1), place.ravel(), np.broadcast_to(values, place.shape).ravel())
+            counts += np.bincount(primitives.ravel(), minlength=len(Primitive))
     result.chosen = {primitive: int(counts[primitive]) for primitive in Primitive if counts[primitive]}
     return result
 
@@ -239,13 +255,13 @@ def map_pairs(pairs: Pairs, mapping: Mapping, kind: Kind, p: int, formats: tuple
         return choose(pairs, p)
     if mapping == "oracle":
         return cheapest_with_conversion(pairs, p, formats)
-    return np.full(len(pairs), STATIC[mapping, kind], np.int8)
+    return np.full(pairs.shape, STATIC[mapping, kind], np.int8)
 
 
 def cheapest_with_conversion(pairs: Pairs, p: int, formats: tuple[Any, Any]) -> Any:
     """The primitive with the fewest cycles; of several, the one that converts the fewest numbers."""
     modes = (Primitive.GEMM, Primitive.SPDMM_X, Primitive.SPDMM_Y, Primitive.SPMM)
-    every = [np.full(len(pairs), mode, np.int8) for mode in modes]
+    every = [np.full(pairs.shape, mode, np.int8) for mode in modes]
     # a pair's own inner size is scale enough to compare its modes
     cycles = np.stack([own_scale_cycles(pairs, mode, p) for mode in every]).astype(np.float64)
     converted = np.stack([np.add(*converted_numbers(pairs, mode, *formats)) for mode in every])

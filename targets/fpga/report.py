@@ -100,7 +100,8 @@ def as_text(simulation: Simulation) -> str:
         f"compute     {described['compute_cycles']:,.1f} cycles over all pairs of tiles; "
         f"{described['compute_cycles_padded']:,.1f} with widths padded to {a.p_sys}",
         *([f"SPMM        {spmm.actual:,} multiplications, {spmm.expected:,.0f} expected"] if spmm.expected else []),
-        f"memory      {described['bytes']:,} bytes; {described['compulsory_bytes']:,} are compulsory",
+        f"memory      {described['bytes']:,} bytes; "
+        f"{described['compulsory_bytes']:,} if each operand and result moved once",
         f"decisions   {described['decisions']:,}, {analyzer:,.0f} cycles, {hidden:,.0f} of them hidden",
         f"bounds      compute {bounds['compute']:,}, memory {bounds['bytes']:,}, "
         f"longest tasks {bounds['longest_task']:,}",

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from gnnc.targets.fpga.architecture import NUMBER_BYTES, Architecture
 from gnnc.targets.fpga.plan import KernelPlan, Plan
 
 
-def kept_on_chip(plan: Plan, architecture: Architecture) -> frozenset[int]:
+@dataclass(frozen=True)
+class Residency:
+    """The operands that stay on chip, and the bytes of the shared buffer that they fill while each kernel runs."""
+
+    operands: frozenset[int]
+    bytes: tuple[int, ...]
+
+
+def kept_on_chip(plan: Plan, architecture: Architecture) -> Residency:
     """The operands that stay in half of the shared buffer, from their kernel to the last that takes them.
 
     Greedy, in the order of the kernels; sizes are dense, for densities are not known before. A result that no kernel
@@ -16,13 +26,15 @@ def kept_on_chip(plan: Plan, architecture: Architecture) -> frozenset[int]:
     last_use = {place: index for index, kernel in enumerate(plan.kernels) for place in taken(kernel)}
     live: dict[int, int] = {}
     kept: set[int] = set()
+    filled: list[int] = []
     for index, kernel in enumerate(plan.kernels):
         live = {place: size for place, size in live.items() if last_use[place] >= index}
         size = plan.nodes * kernel.width * NUMBER_BYTES
         if kernel.output in last_use and sum(live.values()) + size <= room:
             live[kernel.output] = size
             kept.add(kernel.output)
-    return frozenset(kept)
+        filled.append(sum(live.values()))
+    return Residency(frozenset(kept), tuple(filled))
 
 
 def taken(kernel: KernelPlan) -> set[int]:

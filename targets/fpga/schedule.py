@@ -57,6 +57,7 @@ class Cores:
     loading: list[tuple[float, int]] = field(default_factory=list[tuple[float, int]])
     computing: list[tuple[float, int]] = field(default_factory=list[tuple[float, int]])
     unfinished: dict[int, int] = field(default_factory=dict[int, int])
+    busy: int = 0
 
     def rate(self) -> float:
         return min(self.port, self.bandwidth / len(self.loading)) if self.loading else 0.0
@@ -64,6 +65,7 @@ class Cores:
     def begin(self, core: int, compute: int, count: int) -> None:
         """A core starts on a task."""
         self.unfinished[core] = 2
+        self.busy += 1
         heapq.heappush(self.loading, (self.served + count, core))
         heapq.heappush(self.computing, (self.now + compute, core))
 
@@ -86,7 +88,10 @@ class Cores:
 
     def finish(self, core: int) -> list[int]:
         self.unfinished[core] -= 1
-        return [core] if self.unfinished[core] == 0 else []
+        if self.unfinished[core]:
+            return []
+        self.busy -= 1
+        return [core]
 
 
 def run(tasks: Tasks, cores: int, bandwidth: float, port: float, schedule: Schedule) -> Timeline:
@@ -102,7 +107,7 @@ def run(tasks: Tasks, cores: int, bandwidth: float, port: float, schedule: Sched
     idle = list(range(cores))
     while True:
         idle, wake = hand_out(idle, queues, tasks, memory, started)
-        if not memory.unfinished or all(count == 0 for count in memory.unfinished.values()):
+        if not memory.busy:
             if wake is None:
                 break
             memory.now = max(memory.now, wake)

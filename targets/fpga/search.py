@@ -5,7 +5,7 @@ from __future__ import annotations
 from gnnc.passes.analysis.partition import Limits, candidates
 from gnnc.targets.fpga.architecture import Architecture
 from gnnc.targets.fpga.plan import Plan
-from gnnc.targets.fpga.simulator import Setting, simulate
+from gnnc.targets.fpga.simulator import Setting, Simulator
 from gnnc.targets.fpga.values import Numbers
 
 
@@ -15,8 +15,22 @@ def best_partition(
     """N1 and N2 with the fewest simulated cycles, by lean loads unless another setting is given."""
     setting = setting or Setting(loads="lean")
     limits = Limits(architecture.p_sys, architecture.cores, architecture.n_max, eta=1)
-    cycles = {
-        sizes: simulate(numbers, plan.repartitioned(*sizes), architecture, setting).cycles
-        for sizes in candidates(limits)
-    }
-    return min(cycles, key=lambda sizes: (cycles[sizes], -sizes[0], -sizes[1]))
+    best, fewest = (plan.n1, plan.n2), None
+    # large tiles first: they are few, so the runs that the others need not finish are the long ones
+    for sizes in sorted(candidates(limits), reverse=True):
+        cycles = cycles_within(numbers, plan.repartitioned(*sizes), architecture, setting, fewest)
+        if cycles is not None:
+            best, fewest = sizes, cycles
+    return best
+
+
+def cycles_within(
+    numbers: Numbers, plan: Plan, architecture: Architecture, setting: Setting, limit: int | None
+) -> int | None:
+    """The cycles of a run; None as soon as they are seen to reach a limit."""
+    simulator = Simulator(numbers, plan, architecture, setting)
+    for kernel in plan.kernels:
+        simulator.run_kernel(kernel)
+        if limit is not None and simulator.runs[-1].end >= limit:
+            return None
+    return simulator.runs[-1].end

@@ -15,14 +15,16 @@ import numpy as np
 
 from gnnc.passes.analysis.primitives import Primitive
 from gnnc.targets.fpga.analyzer import Decisions, decisions_of
-from gnnc.targets.fpga.architecture import Architecture
+from gnnc.targets.fpga.architecture import NUMBER_BYTES, Architecture
 from gnnc.targets.fpga.loads import (
     TILE_COORDINATES,
+    KernelLoads,
     Loads,
     Side,
     Traffic,
     by_groups,
     coordinate_bytes,
+    fibre_width,
     lean_fetches,
     row_major,
     whole_fetches,
@@ -31,7 +33,7 @@ from gnnc.targets.fpga.matrices import Integers, Matrix, TileCounts, tile_counts
 from gnnc.targets.fpga.multiplications import Multiplications, spmm_multiplications
 from gnnc.targets.fpga.pairs import Mapping, Product, TaskSums, sums, tile_bytes, unskipped_sums
 from gnnc.targets.fpga.plan import KernelPlan, Plan
-from gnnc.targets.fpga.residency import kept_on_chip
+from gnnc.targets.fpga.residency import Residency, kept_on_chip
 from gnnc.targets.fpga.schedule import Schedule, Tasks, Timeline, run
 from gnnc.targets.fpga.separable import factors_of
 from gnnc.targets.fpga.values import Numbers, compute
@@ -165,9 +167,9 @@ class Simulator:
         self.architecture = architecture
         self.setting = setting
         self.matrices: dict[int, Matrix] = {}
-        self.fine: dict[int, TileCounts] = {}
         self.runs: list[KernelRun] = []
-        self.on_chip = kept_on_chip(plan, architecture) if setting.loads == "lean" else frozenset[int]()
+        nothing = Residency(frozenset(), (0,) * len(plan.kernels))
+        self.residency = kept_on_chip(plan, architecture) if setting.loads == "lean" else nothing
 
     def matrix(self, place: int) -> Matrix:
         """The numbers of an operand."""
@@ -176,7 +178,8 @@ class Simulator:
         return self.matrices[place]
 
     def counts(self, place: int, height: int, width: int) -> TileCounts:
-        """The nonzeros of an operand's tiles. Node values are counted once in N2 x N2 subfibres."""
+        """The nonzeros of an operand's tiles. Node values are counted once in N2 x N2 subfibres, and in narrower ones
+        where fibres are."""
         operand = self.plan.operands[place]
         lean = self.setting.loads == "lean"
         if operand.role == "adjacency":
@@ -185,23 +188,19 @@ class Simulator:
         if operand.role != "intermediate":
             key = (operand.role, place, height, width, lean)
             return self.numbers.cached(key, lambda: tile_counts(self.matrix(place), height, width, distinct=lean))
-        if place not in self.fine:
-            self.fine[place] = tile_counts(self.matrix(place), self.plan.n2, self.plan.n2)
-        return self.fine[place].merged(height, width)
+        fine_width = min(width, self.plan.n2)
+        key = ("fine", place, self.plan.n2, fine_width)
+        fine = self.numbers.cached(key, lambda: tile_counts(self.matrix(place), self.plan.n2, fine_width))
+        return fine.merged(height, width)
 
-    def products(self, kernel: KernelPlan) -> list[Product]:
-        n1, n2 = self.plan.n1, self.plan.n2
-        height, inner = kernel.height(n1, n2), kernel.inner(n1, n2)
-        return [Product(self.counts(lhs, height, inner), self.counts(rhs, inner, n2)) for lhs, rhs in kernel.products]
+    def products(self, kernel: KernelPlan, width: int) -> list[Product]:
+        """The products of a kernel, right sides in tiles of so many columns."""
+        height, inner = kernel.height(self.plan.n1, self.plan.n2), kernel.inner(self.plan.n1, self.plan.n2)
+        return [
+            Product(self.counts(lhs, height, inner), self.counts(rhs, inner, width)) for lhs, rhs in kernel.products
+        ]
 
     def run_kernel(self, kernel: KernelPlan) -> None:
-        products = self.products(kernel)
-        bytes_a_nonzero = coordinate_bytes(self.setting.loads)
-        mapping, p = self.setting.mapping, self.architecture.p_sys
-        if mapping in ("s1", "s2") and not self.setting.skip_empty:
-            totals = unskipped_sums(products, mapping, kernel.kind, p, bytes_a_nonzero)
-        else:
-            totals = sums(products, mapping, kernel.kind, p, bytes_a_nonzero)
         for place in {p for pair in kernel.products for p in pair} | set(kernel.addends) | set(kernel.residuals):
             self.matrix(place)
         for place in (kernel.scale, kernel.bias):
@@ -210,10 +209,31 @@ class Simulator:
         # what a kernel computes does not depend on the setting, so runs of one program share it
         key = ("output", kernel.output)
         self.matrices[kernel.output] = self.numbers.cached(key, lambda: compute(kernel, self.matrices))
-        height = kernel.height(self.plan.n1, self.plan.n2)
-        output = self.counts(kernel.output, height, self.plan.n2)
-        traffic = self.traffic(kernel, products, totals, output)
-        self.runs.append(self.timed(kernel, products, totals, traffic, output))
+        loads = self.loads(kernel, self.plan.n2)
+        if self.setting.loads != "lean":
+            totals = self.sums(kernel, loads.products)
+            traffic = whole_fetches(loads, totals, self.architecture, self.setting.loads)
+            self.runs.append(self.timed(kernel, loads, totals, traffic))
+            return
+        width = fibre_width(loads, self.architecture, self.fusion(kernel, self.plan.n2))
+        loads = loads if width == self.plan.n2 else self.loads(kernel, width)
+        traffic = lean_fetches(loads, self.architecture, self.fusion(kernel, width))
+        self.runs.append(self.timed(kernel, loads, self.sums(kernel, loads.products), traffic))
+
+    def sums(self, kernel: KernelPlan, products: list[Product]) -> TaskSums:
+        """What the pairs add up to; runs that map the same tiles in the same way share it."""
+        setting, p = self.setting, self.architecture.p_sys
+        size = coordinate_bytes(setting.loads)
+        width = products[0].y.tile[1]
+        is_static = setting.mapping in ("s1", "s2") and not setting.skip_empty
+        key = ("sums", kernel.output, self.plan.n1, self.plan.n2, width, setting.mapping, is_static, size, p)
+
+        def add_up() -> TaskSums:
+            if setting.mapping in ("s1", "s2") and not setting.skip_empty:
+                return unskipped_sums(products, setting.mapping, kernel.kind, p, size)
+            return sums(products, setting.mapping, kernel.kind, p, size)
+
+        return self.numbers.cached(key, add_up)
 
     def multiplications(self, kernel: KernelPlan, products: list[Product], totals: TaskSums) -> Multiplications:
         """What SPMM multiplies, if it is to be counted and there is any."""
@@ -235,28 +255,35 @@ class Simulator:
 
     # ---- bytes
 
-    def traffic(self, kernel: KernelPlan, products: list[Product], totals: TaskSums, output: TileCounts) -> Traffic:
-        static = [(self.is_static(lhs), self.is_static(rhs)) for lhs, rhs in kernel.products]
-        added = [p for p in (*kernel.addends, *kernel.residuals) if p not in self.on_chip]
-        height = kernel.height(self.plan.n1, self.plan.n2)
-        size = coordinate_bytes(self.setting.loads)
-        epilogue = np.zeros(totals.pairs.shape, np.int64)
+    def loads(self, kernel: KernelPlan, width: int) -> KernelLoads:
+        """What the tasks of a kernel read and write, in column tiles of a width."""
+        kept = self.residency.operands
+        added = [p for p in (*kernel.addends, *kernel.residuals) if p not in kept]
+        height, size = kernel.height(self.plan.n1, self.plan.n2), coordinate_bytes(self.setting.loads)
+        stores = grid_bytes(self.counts(kernel.output, height, width), size)
+        epilogue = np.zeros_like(stores)
         for place in added:
-            epilogue = epilogue + grid_bytes(self.counts(place, height, self.plan.n2), size)
-        kept = kernel.output in self.on_chip
-        stores = np.zeros(totals.pairs.shape, np.int64) if kept else grid_bytes(output, size)
-        if self.setting.loads != "lean":
-            return whole_fetches(products, totals, epilogue, stores, self.architecture, self.setting.loads, static)
-        sides = [(self.side(lhs), self.side(rhs)) for lhs, rhs in kernel.products]
-        fusion = max(1, self.architecture.result_buffer_bytes // (height * self.plan.n2 * 4))
-        return lean_fetches(products, sides, epilogue, stores, self.architecture, fusion, static)
+            epilogue = epilogue + grid_bytes(self.counts(place, height, width), size)
+        return KernelLoads(
+            self.products(kernel, width),
+            [(self.side(lhs), self.side(rhs)) for lhs, rhs in kernel.products],
+            [(self.is_static(lhs), self.is_static(rhs)) for lhs, rhs in kernel.products],
+            epilogue,
+            np.zeros_like(stores) if kernel.output in kept else stores,
+            self.architecture.shared_buffer_bytes - self.residency.bytes[len(self.runs)],
+        )
+
+    def fusion(self, kernel: KernelPlan, width: int) -> int:
+        """How many column tiles of the output fit the result buffer."""
+        height = kernel.height(self.plan.n1, self.plan.n2)
+        return max(1, self.architecture.result_buffer_bytes // (height * width * NUMBER_BYTES))
 
     def is_static(self, place: int) -> bool:
         return self.plan.operands[place].role != "intermediate"
 
     def side(self, place: int) -> Side:
-        if self.plan.operands[place].role != "adjacency":
-            return Side(place in self.on_chip)
+        if self.setting.loads != "lean" or self.plan.operands[place].role != "adjacency":
+            return Side(place in self.residency.operands)
         factors = self.numbers.cached(("factors", place), lambda: factors_of(self.matrix(place)))
         if factors is None or factors.bytes > self.architecture.resident_buffer_bytes:
             return Side()
@@ -264,11 +291,9 @@ class Simulator:
 
     # ---- time
 
-    def timed(
-        self, kernel: KernelPlan, products: list[Product], totals: TaskSums, traffic: Traffic, output: TileCounts
-    ) -> KernelRun:
+    def timed(self, kernel: KernelPlan, loads: KernelLoads, totals: TaskSums, traffic: Traffic) -> KernelRun:
         """When the tasks of a kernel run, after the kernel before."""
-        a = self.architecture
+        a, products = self.architecture, loads.products
         lean = self.setting.loads == "lean"
         compute_cycles = task_cycles(totals, traffic, fused=lean)
         conversion = -(-converted_numbers(totals, traffic, fused=lean) // a.conversion_numbers_per_cycle)
@@ -276,8 +301,7 @@ class Simulator:
         last = self.runs[-1] if self.runs else None
         barrier = last.end if last else 0
         start = barrier + self.exposed_cycles(traffic, last)
-        static = [(self.is_static(lhs), self.is_static(rhs)) for lhs, rhs in kernel.products]
-        decisions = decisions_of(products, static, self.setting.mapping, hoisted=lean, tasks=len(busy))
+        decisions = decisions_of(products, loads.static, self.setting.mapping, hoisted=lean, tasks=len(busy))
         decisions.place(last.decisions if last else None, last.start if last else 0, start, a)
         tasks = Tasks(busy, traffic.loads + traffic.stores, decisions.releases(start))
         bandwidth = float(a.bytes_per_cycle)
@@ -293,9 +317,9 @@ class Simulator:
             totals.compute_cycles,
             int(busy.max(initial=0)),
             int(conversion.sum()),
-            output,
-            self.fine[kernel.output],
-            self.compulsory(kernel, output),
+            self.counts(kernel.output, kernel.height(self.plan.n1, self.plan.n2), self.plan.n2),
+            self.counts(kernel.output, self.plan.n2, self.plan.n2),
+            self.compulsory(kernel),
             self.multiplications(kernel, products, totals),
             start=barrier,
             end=start + ceil(timeline.makespan - 1e-6),
@@ -303,14 +327,16 @@ class Simulator:
 
     def exposed_cycles(self, traffic: Traffic, last: KernelRun | None) -> int:
         """How long cores wait for what they read together. What is known beforehand comes while the memory is idle
-        under the kernel before."""
+        under the kernel before, as far as that one leaves room."""
         rate = self.architecture.bytes_per_cycle
         idle = max(0, int(last.cycles * rate) - last.traffic.total) if last else 0
-        hidden = min(idle, traffic.static)
+        free = last.traffic.free if last else None
+        hidden = min(idle, traffic.static, traffic.static if free is None else free)
         return ceil((traffic.shared - hidden) / rate)
 
-    def compulsory(self, kernel: KernelPlan, output: TileCounts) -> int:
+    def compulsory(self, kernel: KernelPlan) -> int:
         n1, n2 = self.plan.n1, self.plan.n2
+        output = self.counts(kernel.output, kernel.height(n1, n2), n2)
         places = {place for pair in kernel.products for place in pair} | set(kernel.addends) | set(kernel.residuals)
         total = int(tile_bytes(output, TILE_COORDINATES).sum())
         for place in places:
@@ -333,7 +359,7 @@ def converted_numbers(totals: TaskSums, traffic: Traffic, *, fused: bool) -> Int
     if not fused:
         return row_major(totals.converted_x + totals.converted_y)
     x = np.concatenate([totals.converted_x[:, a:b].max(axis=1) for a, b in traffic.groups])
-    return x + by_groups(totals.converted_y, traffic.groups) if traffic.order == "gather" else x
+    return x + by_groups(totals.converted_y, traffic.groups) if traffic.converts else x
 
 
 def grid_bytes(tiles: TileCounts, bytes_a_nonzero: int) -> Integers:

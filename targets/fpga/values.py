@@ -54,7 +54,8 @@ class Numbers:
         self.weights = weights
         self.features = features
         with torch.no_grad():
-            self.structure = run_structure(module, edges, weights, node_counts(self.functions, plan.nodes))
+            counts = node_counts(self.functions, plan.nodes)
+            self.structure = list(run_structure(module, edges, weights, counts))
             self.parameters = run_weights(module, weights)
         self.host: dict[SSAValue, Any] = {}
         self.computed: dict[SSAValue, Matrix] = {}
@@ -75,7 +76,9 @@ class Numbers:
     def operand(self, operand: Operand, value: SSAValue) -> Matrix:
         """The numbers of an operand that no kernel computes, in float32."""
         if operand.role == "adjacency":
-            return as_csr(self.structure[operand.source])
+            matrix = as_csr(self.structure[operand.source])
+            self.structure[operand.source] = None  # of large graphs there is no room for both forms
+            return matrix
         if operand.role == "weight":
             return np.atleast_2d(self.parameters[operand.source].numpy()).astype(np.float32)
         return compact(self.input(value))

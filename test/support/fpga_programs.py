@@ -11,7 +11,8 @@ from torch_geometric.nn.models import GCN, GIN, GraphSAGE
 
 import gnnc
 from benchmarks.exactness import load_trained_model
-from gnnc.fpga_program import FpgaProgram, compile_for_fpga
+from gnnc.fpga_compile import compile_for_fpga
+from gnnc.fpga_program import FpgaProgram
 from gnnc.passes.analysis.linear_forms import Order
 from gnnc.targets.fpga.values import Numbers
 

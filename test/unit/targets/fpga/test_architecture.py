@@ -25,6 +25,8 @@ def test_default() -> None:
         ("p_sys = 16 ", "p_sys = 2 ", "accelerator.p_sys is 2: give a power of two from 4 on"),
         ("p_sys = 16 ", "p_sys = 12 ", "accelerator.p_sys is 12: give a power of two"),
         ("cores = 7", "cores = 0", "accelerator.cores is 0: give a positive whole number"),
+        ("cores = 7", "cores = 5000", "accelerator.cores is 5000: give 4096 at most"),
+        ("clock_mhz = 250", "clock_mhz = 1e-9", "accelerator.clock_mhz is 1e-09: give 0.001 or more"),
         ("cores = 7", "cores = 7.5", "accelerator.cores is 7.5: give a positive whole number"),
         ("cores = 7", "cores = true", "accelerator.cores is True: give a positive whole number"),
         ("cores = 7", "", "has no accelerator.cores: add it"),

@@ -10,7 +10,7 @@ from torch_geometric.nn import GCNConv
 from torch_geometric.nn.models import GCN, GIN, GraphSAGE
 
 import gnnc
-from gnnc.fpga_program import compile_for_fpga
+from gnnc.fpga_compile import compile_for_fpga
 from gnnc.passes.analysis.linear_forms import Order
 from gnnc.targets.fpga.feature_order import followers
 from gnnc.targets.fpga.simulator import Setting

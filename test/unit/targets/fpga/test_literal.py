@@ -12,7 +12,8 @@ from fpga_programs import DATA, numbers_of, trained_program
 from torch_geometric.nn.models import GCN
 
 import gnnc
-from gnnc.fpga_program import FpgaProgram, compile_for_fpga
+from gnnc.fpga_compile import compile_for_fpga
+from gnnc.fpga_program import FpgaProgram
 from gnnc.passes.analysis.primitives import Primitive
 from gnnc.targets.fpga.literal import execute, execute_task
 from gnnc.targets.fpga.simulator import Setting, Simulator
