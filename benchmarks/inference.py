@@ -1,13 +1,13 @@
 """Inference of whole graphs: gnnc against what a user would otherwise run.
 
     python -m benchmarks.inference [--preset medium] [--model gcn sage gin gat] [--threads 2] [--repeats 5]
-        [--compile] [--by-processor] [--json OUT.json] [--markdown OUT.md]
+        [--compile] [--dgl PYTHON] [--by-processor] [--json OUT.json] [--markdown OUT.md]
 
 Every case runs in a process of its own, in which gnnc and its peers take turns; outputs are compared before times
 count: each must be as near to PyG on edge_index as fp32 allows, or else no farther from the model in double precision
 than that is. A peer's preparation (conversion, caches, compilation) is not part of its time; gnnc's stands beside it.
 `edge_index` is PyG as its documentation shows it, `csr` PyG on torch's sparse CSR adjacency with what it can cache,
-`compile` the first under torch.compile.
+`compile` the first under torch.compile, `dgl` DGL in an environment of its own, whose PYTHON `--dgl` names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
@@ -29,6 +30,8 @@ from typing import Any
 import torch
 
 import gnnc
+from benchmarks.dgl_peer import MODELS as DGL_MODELS
+from benchmarks.dgl_peer import DglPeer
 from benchmarks.generated_graphs import PRESETS, generate
 from benchmarks.inference_models import MODELS, Inference, peers_of
 
@@ -73,8 +76,9 @@ class Case:
         return min((t for t in self.timings if t.name != "gnnc"), key=lambda t: t.best, default=None)
 
 
-def run_case(model: str, preset: str, threads: int, repeats: int, *, with_compile: bool) -> Case:
+def run_case(model: str, preset: str, arguments: argparse.Namespace) -> Case:
     """Runs one case in this process."""
+    threads: int = arguments.threads
     torch.set_num_threads(threads)
     graph = generate(PRESETS[preset])
     module = MODELS[model](PRESETS[preset].features, PRESETS[preset].classes)
@@ -88,11 +92,25 @@ def run_case(model: str, preset: str, threads: int, repeats: int, *, with_compil
     first = time.perf_counter() - start
     peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
     contestants: dict[str, Callable[[], torch.Tensor]] = {"gnnc": program.run, **peers_of(model, inference)}
-    if with_compile:
+    if arguments.compile:
         contestants["compile"] = inference.compiled()
-    expected = contestants[ORIGIN]()
-    timings, failures = compete(contestants, expected, inference, repeats)
+    with dgl_peer(arguments.dgl, model, inference, threads) as dgl:
+        contestants |= {} if dgl is None else {"dgl": dgl}
+        expected = contestants[ORIGIN]()
+        timings, failures = compete(contestants, expected, inference, arguments.repeats)
     return Case(model, preset, threads, compiled, first, peak, timings, failures)
+
+
+@contextmanager
+def dgl_peer(python: str | None, model: str, inference: Inference, threads: int) -> Generator[DglPeer | None]:
+    if python is None or model not in DGL_MODELS:
+        yield None
+        return
+    peer = DglPeer(python, model, inference, threads)
+    try:
+        yield peer
+    finally:
+        peer.close()
 
 
 def compete(
@@ -118,7 +136,8 @@ def compete(
             begun, used = time.perf_counter(), time.process_time()
             contestants[name]()
             wall[name].append(time.perf_counter() - begun)
-            processor[name].append(time.process_time() - used)
+            elsewhere = getattr(contestants[name], "processor_seconds", None)
+            processor[name].append(time.process_time() - used if elsewhere is None else elsewhere)
     return [Timing(name, wall[name], processor[name], errors[name]) for name in right], failures
 
 
@@ -138,6 +157,7 @@ def in_subprocess(arguments: argparse.Namespace, model: str, preset: str) -> Cas
     command = [sys.executable, "-m", "benchmarks.inference", "--case", model, preset]
     command += ["--threads", str(arguments.threads), "--repeats", str(arguments.repeats)]
     command += ["--compile"] if arguments.compile else []
+    command += ["--dgl", arguments.dgl] if arguments.dgl else []
     command += ["--by-processor"] if arguments.by_processor else []
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
     record: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -199,6 +219,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--compile", action="store_true", help="compete with torch.compile, too")
+    parser.add_argument("--dgl", metavar="PYTHON", help="compete with DGL, too, in the environment of this Python")
     parser.add_argument("--by-processor", action="store_true", help="compare seconds of the processor")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--markdown", type=Path)
@@ -206,7 +227,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.case:
         model, preset = arguments.case
-        case = run_case(model, preset, arguments.threads, arguments.repeats, with_compile=arguments.compile)
+        case = run_case(model, preset, arguments)
         print(json.dumps(asdict(case)))
         return
     cases: list[Case] = []
