@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gnnc.targets.gpu.tiling import Demand, Tiling, best_tiling, gather_price, tiling_of
@@ -13,6 +13,7 @@ MIB = 2**20
 CONVS = st.builds(Demand, st.integers(0, 5000), st.integers(0, 600), st.integers(4, 600))
 
 
+@settings(deadline=None)
 @given(st.integers(0, 5000), st.lists(CONVS, min_size=1, max_size=3), st.integers(0, 10**6))
 def test_a_tiling_fits(targets: int, convs: list[Demand], room: int) -> None:
     found = best_tiling(targets, convs, room)
@@ -25,6 +26,7 @@ def test_a_tiling_fits(targets: int, convs: list[Demand], room: int) -> None:
         assert rows >= 1
 
 
+@settings(deadline=None)
 @given(st.integers(1, 300), CONVS, st.integers(1000, 10**5))
 def test_no_tiling_is_much_cheaper(targets: int, conv: Demand, room: int) -> None:
     found = best_tiling(targets, [conv], room)
