@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, FunctionType, TensorType, UnitAttr
+from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, FunctionType, TensorType, UnitAttr, i1
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 
 from gnnc.dialects.gnn import FusedOperation
@@ -89,9 +89,11 @@ def place_of(argument: SSAValue) -> int:
 
 def element_type(op: FusedOperation) -> AnyFloat:
     """The one float type that a fused operation computes in; what it loads and stores may have fewer bits."""
-    values = [v for o in op.body.block.ops for v in (*o.operands, *o.results)]
-    types = {t.element_type for v in values if isinstance(t := v.type, TensorType) and t.get_shape()}
-    stored = {t for t in types if str(t) == "i1" or isinstance(t, HALF)}
+    computed = [result for o in op.body.block.ops for result in o.results]
+    types = {t.element_type for v in computed if isinstance(t := v.type, TensorType) and t.get_shape()}
+    types -= {t for t in types if t == i1}  # comparisons are part of what uses them
+    types |= {t.element_type for v in op.body.block.args if v.uses and isinstance(t := v.type, TensorType)}
+    stored = {t for t in types if isinstance(t, HALF)}
     if len(types - stored) != 1:
         raise NoKernelError("values of several number types meet")
     (element,) = types - stored

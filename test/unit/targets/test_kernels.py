@@ -176,6 +176,20 @@ def test_rows_of_every_width(width: int, dtype: str) -> None:
                     assert_close(result, right)
 
 
+@pytest.mark.parametrize("number", ["i64", "f64", "i1"])
+def test_what_is_given_in_another_type_is_no_part_of_a_kernel(number: str) -> None:
+    text = ROWS.format(width=16, dtype="f32", last="exp")
+    text = text.replace('%nd: !c {gnn.name = "d"}', f'%nd: tensor<?x1x{number}, #gnn.on<nodes "n">> {{gnn.name = "d"}}')
+    text = text.replace("%d = %nd : !c)", f'%d = %nd : tensor<?x1x{number}, #gnn.on<nodes "n">>)')
+    text = text.replace("%d, %p : !c, !n", f'%d, %p : tensor<?x1x{number}, #gnn.on<nodes "n">>, !n')
+    module, weights = parsed(text), {"bias": torch.randn(16)}
+    dtype = {"i64": torch.int64, "f64": torch.float64, "i1": torch.bool}[number]
+    inputs = {"x": torch.randn(5, 16), "d": torch.ones(5, 1).to(dtype)}
+    executor = executor_with_kernels(module, weights)
+    expected = run_function(module, "forward", list(inputs.values()), weights, {"n": 5})
+    assert_close(executor.run(inputs, [], {"n": 5})[0].float(), expected[0].float())
+
+
 def test_rows_too_long_for_a_kernel_run_without() -> None:
     module = parsed(ROWS.format(width=5000, dtype="f32", last="exp"))
     weights = {"bias": torch.randn(5000)}
