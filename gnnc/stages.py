@@ -38,13 +38,31 @@ def stage_text(module: ModuleOp, stage: Stage) -> str:
     ConvertGnnToLoops().apply(Context(), module)
     if stage == "loops":
         return str(module)
+    require_mlir(stage)
+    return "\n".join(str(compiler.lowered(generic(ModuleOp([function])))) for function in kernel_functions(module))
+
+
+def object_file(module: ModuleOp) -> bytes:
+    """The machine code of a module at the level of ConvBlocks, for this processor: an object file with a function for
+    each kernel. Raises RunError without MLIR."""
+    require_mlir("object")
+    module = module.clone()
+    for module_pass in (*fusing_pipeline(), ConvertGnnToLoops()):
+        module_pass.apply(Context(), module)
+    return compiler.object_code(generic(ModuleOp(kernel_functions(module))))[1]
+
+
+def require_mlir(stage: str) -> None:
     if not compiler.is_available():
-        raise RunError("the stage llvm is made by MLIR: install torch-mlir")
+        raise RunError(f"the stage {stage} is made by MLIR: install torch-mlir")
+
+
+def kernel_functions(module: ModuleOp) -> list[FuncOp]:
+    """Copies of the functions in loops of a module's kernels."""
     kernels = {
         op.kernel.string_value() for op in module.walk() if isinstance(op, FusedOperation) and op.kernel is not None
     }
-    functions = [op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data in kernels]
-    return "\n".join(str(compiler.lowered(generic(ModuleOp([function.clone()])))) for function in functions)
+    return [op.clone() for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data in kernels]
 
 
 def triton_texts(module: ModuleOp) -> list[str]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from gnnc.cli import options
 
 if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
     from gnnc.stages import Stage
 
 
@@ -19,12 +22,13 @@ if TYPE_CHECKING:
 @click.option("--ir", is_flag=True, help="Print the module itself.")
 @click.option(
     "--emit",
-    type=click.Choice(["blocks", "fused", "loops", "llvm", "triton"]),
-    help="Print a stage of the code: ConvBlocks, fused Convs, their loops, those in the llvm dialect, or Triton.",
+    type=click.Choice(["blocks", "fused", "loops", "llvm", "object", "triton"]),
+    help="Print a stage of the code: ConvBlocks, fused Convs, their loops, those in the llvm dialect, their "
+    "machine code as an object file, or Triton.",
 )
 @click.option("--decisions", is_flag=True, help="Print what the passes decided, and what each choice costs.")
 @options.json
-def command(artifact: Path, ir: bool, emit: Stage | None, decisions: bool, as_json: bool) -> None:
+def command(artifact: Path, ir: bool, emit: Stage | Literal["object"] | None, decisions: bool, as_json: bool) -> None:
     """Show what an artifact takes, computes and returns; of a task stream, its disassembly.
 
     \b
@@ -44,9 +48,7 @@ def command(artifact: Path, ir: bool, emit: Stage | None, decisions: bool, as_js
 
     program = load(artifact)
     if emit is not None:
-        from gnnc.stages import stage_text
-
-        click.echo(stage_text(program.module, emit))
+        print_stage(program.module, emit)
         return
     if decisions:
         from gnnc import decisions as log
@@ -79,6 +81,19 @@ def command(artifact: Path, ir: bool, emit: Stage | None, decisions: bool, as_js
     numbers = sum(tensor.numel() for tensor in program.weights.values())
     click.echo(f"Weights: {len(program.weights)}, {numbers:,} numbers\n")
     click.echo(explanation.as_text())
+
+
+def print_stage(module: ModuleOp, stage: Stage | Literal["object"]) -> None:
+    """Writes a stage of the code to standard output."""
+    from gnnc.errors import RunError
+    from gnnc.stages import object_file, stage_text
+
+    if stage != "object":
+        click.echo(stage_text(module, stage))
+        return
+    if sys.stdout.isatty():
+        raise RunError("an object file is no text: send it to a file, as in --emit object > kernels.o")
+    click.echo(object_file(module), nl=False)
 
 
 def disassembly(stream: Path, *, as_json: bool) -> str:

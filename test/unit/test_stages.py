@@ -7,7 +7,7 @@ import torch
 from torch_geometric.nn.models import GCN
 
 import gnnc
-from gnnc.stages import stage_text
+from gnnc.stages import object_file, stage_text
 from gnnc.targets.gpu.kernels import cache, compiler
 
 
@@ -24,10 +24,18 @@ def test_each_stage_shows_more_than_the_one_before(program: gnnc.Program) -> Non
     assert "gnn.fused_conv" not in str(program.module)
 
 
+def test_an_object_file_has_a_function_a_kernel(program: gnnc.Program) -> None:
+    code = object_file(program.module)
+    assert code.startswith(b"\x7fELF")
+    assert all(f"_mlir_ciface_kernel_{number}".encode() in code for number in (0, 1))
+
+
 def test_llvm_needs_mlir(program: gnnc.Program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler, "is_available", lambda: False)
-    with pytest.raises(gnnc.RunError, match="install torch-mlir"):
+    with pytest.raises(gnnc.RunError, match="stage llvm is made by MLIR: install torch-mlir"):
         stage_text(program.module, "llvm")
+    with pytest.raises(gnnc.RunError, match="stage object is made by MLIR: install torch-mlir"):
+        object_file(program.module)
 
 
 def test_without_mlir_torch_serves(monkeypatch: pytest.MonkeyPatch) -> None:
