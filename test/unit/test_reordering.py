@@ -11,6 +11,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 import torch
+from mapped_graphs import mapped
 from torch_geometric.nn import GATConv, GCNConv, SAGEConv
 from torch_geometric.nn.models import GAT, GraphSAGE
 
@@ -55,13 +56,6 @@ def communities(nodes: int, edges: int, size: int = 100, width: int = WIDTH) -> 
     ids = random.permutation(nodes)
     x = torch.from_numpy(random.standard_normal((nodes, width), dtype=np.float32))
     return gnnc.Graph(x=x, edge_index=torch.from_numpy(np.stack([ids[first], ids[second]])))
-
-
-def mapped(graph: gnnc.Graph, folder: Path) -> gnnc.Graph:
-    folder.mkdir(exist_ok=True)
-    np.save(folder / "x.npy", np.asarray(graph.x))
-    np.save(folder / "edge_index.npy", np.asarray(graph.edge_index))
-    return gnnc.Graph.load(folder)
 
 
 @cache

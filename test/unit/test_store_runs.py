@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from mapped_graphs import mapped
 from torch_geometric.nn import GCNConv, GraphNorm, MessagePassing, SAGEConv
 from torch_geometric.nn.models import GAT, GCN, GIN, GraphSAGE
 
@@ -70,14 +71,6 @@ def graph_of(nodes: int, edges: int) -> gnnc.Graph:
 def program_of(name: str) -> gnnc.Program:
     torch.manual_seed(0)
     return gnnc.compile(MODELS[name]().eval(), graph_of(50, 200))
-
-
-def mapped(graph: gnnc.Graph, folder: Path) -> gnnc.Graph:
-    """The graph as a folder of mapped arrays."""
-    folder.mkdir(exist_ok=True)
-    np.save(folder / "x.npy", np.asarray(graph.x))
-    np.save(folder / "edge_index.npy", np.asarray(graph.edge_index))
-    return gnnc.Graph.load(folder)
 
 
 @pytest.mark.parametrize("name", list(MODELS))

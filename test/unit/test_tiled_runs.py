@@ -13,6 +13,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mapped_graphs import mapped
 from torch_geometric.nn import GATConv, HeteroConv, RGCNConv, SAGEConv
 from torch_geometric.nn.models import GAT, GCN, GIN, GraphSAGE
 
@@ -60,13 +61,6 @@ def graph_of(nodes: int, edges: int) -> gnnc.Graph:
 def program_of(name: str) -> gnnc.Program:
     torch.manual_seed(0)
     return gnnc.compile(MODELS[name]().eval(), graph_of(20, 30))
-
-
-def mapped(graph: gnnc.Graph, folder: Path) -> gnnc.Graph:
-    folder.mkdir(exist_ok=True)
-    np.save(folder / "x.npy", np.asarray(graph.x))
-    np.save(folder / "edge_index.npy", np.asarray(graph.edge_index))
-    return gnnc.Graph.load(folder)
 
 
 @contextmanager
