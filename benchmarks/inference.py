@@ -1,13 +1,14 @@
 """Inference of whole graphs: gnnc against what a user would otherwise run.
 
     python -m benchmarks.inference [--preset medium] [--model gcn sage gin gat] [--threads 2] [--repeats 5]
-        [--compile] [--dgl PYTHON] [--by-processor] [--json OUT.json] [--markdown OUT.md]
+        [--compile] [--numba] [--dgl PYTHON] [--by-processor] [--json OUT.json] [--markdown OUT.md]
 
 Every case runs in a process of its own, in which gnnc and its peers take turns; outputs are compared before times
 count: each must be as near to PyG on edge_index as fp32 allows, or else no farther from the model in double precision
 than that is. A peer's preparation (conversion, caches, compilation) is not part of its time; gnnc's stands beside it.
 `edge_index` is PyG as its documentation shows it, `csr` PyG on torch's sparse CSR adjacency with what it can cache,
-`compile` the first under torch.compile, `dgl` DGL in an environment of its own, whose PYTHON `--dgl` names.
+`compile` the first under torch.compile, `numba` with Convs written by hand in numba where that is installed, `dgl` DGL
+in an environment of its own, whose PYTHON `--dgl` names.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from typing import Any
 import torch
 
 import gnnc
+from benchmarks import numba_peer
 from benchmarks.dgl_peer import MODELS as DGL_MODELS
 from benchmarks.dgl_peer import DglPeer
 from benchmarks.generated_graphs import PRESETS, generate
@@ -94,6 +96,8 @@ def run_case(model: str, preset: str, arguments: argparse.Namespace) -> Case:
     contestants: dict[str, Callable[[], torch.Tensor]] = {"gnnc": program.run, **peers_of(model, inference)}
     if arguments.compile:
         contestants["compile"] = inference.compiled()
+    if arguments.numba and model in numba_peer.MODELS and numba_peer.is_installed():
+        contestants["numba"] = numba_peer.on_numba(inference, threads)
     with dgl_peer(arguments.dgl, model, inference, threads) as dgl:
         contestants |= {} if dgl is None else {"dgl": dgl}
         expected = contestants[ORIGIN]()
@@ -157,6 +161,7 @@ def in_subprocess(arguments: argparse.Namespace, model: str, preset: str) -> Cas
     command = [sys.executable, "-m", "benchmarks.inference", "--case", model, preset]
     command += ["--threads", str(arguments.threads), "--repeats", str(arguments.repeats)]
     command += ["--compile"] if arguments.compile else []
+    command += ["--numba"] if arguments.numba else []
     command += ["--dgl", arguments.dgl] if arguments.dgl else []
     command += ["--by-processor"] if arguments.by_processor else []
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
@@ -219,6 +224,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--compile", action="store_true", help="compete with torch.compile, too")
+    parser.add_argument("--numba", action="store_true", help="compete with Convs in numba, too, where it is installed")
     parser.add_argument("--dgl", metavar="PYTHON", help="compete with DGL, too, in the environment of this Python")
     parser.add_argument("--by-processor", action="store_true", help="compare seconds of the processor")
     parser.add_argument("--json", type=Path)
