@@ -11,6 +11,7 @@ from xdsl.dialects import arith, math, memref, scf, vector
 from xdsl.dialects.builtin import (
     AnyFloat,
     BFloat16Type,
+    DenseArrayBase,
     DenseIntOrFPElementsAttr,
     Float16Type,
     FloatAttr,
@@ -22,6 +23,7 @@ from xdsl.dialects.builtin import (
     f32,
     i1,
     i32,
+    i64,
 )
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -43,8 +45,7 @@ class LoopBuilder:
     def __init__(self, block: Block, element: AnyFloat, width: int):
         self.builder = Builder(InsertPoint.at_end(block))
         self.element = element
-        self.width = width
-        self.vector_type = VectorType(element, [width])
+        self.set_width(width)
         self.top = block
         self.constants: dict[tuple[str, float], SSAValue] = {}
 
@@ -64,6 +65,20 @@ class LoopBuilder:
             yield
         finally:
             self.builder = outer
+
+    @contextmanager
+    def narrowed_to(self, width: int) -> Generator[None]:
+        """Vectors hold so many numbers for a while."""
+        outer = self.width
+        self.set_width(width)
+        try:
+            yield
+        finally:
+            self.set_width(outer)
+
+    def set_width(self, width: int) -> None:
+        self.width = width
+        self.vector_type = VectorType(self.element, [width])
 
     # Constants stand at the top of the function, once each.
 
@@ -87,13 +102,13 @@ class LoopBuilder:
 
     def splat(self, value: float) -> SSAValue:
         attribute = DenseIntOrFPElementsAttr.from_list(self.vector_type, [value])
-        return self.constant(("splat", value), attribute, self.vector_type)
+        return self.constant((f"splat {self.width}", value), attribute, self.vector_type)
 
     def zeros(self, type_: VectorType[Attribute]) -> SSAValue:
         element = type_.element_type
         assert isinstance(element, AnyFloat)
         attribute = DenseIntOrFPElementsAttr.from_list(VectorType(element, [self.width]), [0.0])
-        return self.constant((f"zeros {type_.element_type}", 0.0), attribute, type_)
+        return self.constant((f"zeros {type_}", 0.0), attribute, type_)
 
     # Numbers: scalars of the element type, vectors of `width` of them.
 
@@ -147,15 +162,28 @@ class LoopBuilder:
     def sqrt(self, value: SSAValue) -> SSAValue:
         return self.add(math.SqrtOp(value))
 
-    def horizontal(self, kind: str, value: SSAValue) -> SSAValue:
-        """All lanes of a vector as one number: `add` or `maximumf`."""
-        flag = vector.CombiningKindFlag(kind)
+    def horizontal_sum(self, value: SSAValue) -> SSAValue:
+        """The sum of all lanes of a vector."""
         return self.add(
             vector.ReductionOp.build(
                 operands=[value, []],
                 result_types=[self.element],
-                properties={"kind": vector.CombiningKindAttr(flag), "fastmath": REASSOCIATE},
+                properties={
+                    "kind": vector.CombiningKindAttr(vector.CombiningKindFlag.ADD),
+                    "fastmath": REASSOCIATE,
+                },
             )
+        )
+
+    def shuffled(self, value: SSAValue, lanes: Sequence[int]) -> SSAValue:
+        """A vector with some lanes of another."""
+        places = DenseArrayBase.from_list(i64, lanes)
+        return self.add(vector.ShuffleOp(value, value, places, result_type=self.vector_type))
+
+    def lanes_of(self, value: SSAValue, start: int) -> SSAValue:
+        """A vector that begins with lane `start` of another, and goes on around its end."""
+        return (
+            value if start == 0 else self.shuffled(value, [(start + lane) % self.width for lane in range(self.width)])
         )
 
     # The bits of numbers.
@@ -169,7 +197,7 @@ class LoopBuilder:
         if not self.is_vector(like):
             return self.constant(("bits", value), IntegerAttr(value, self.bits_type), self.bits_type)
         type_ = VectorType(self.bits_type, [self.width])
-        return self.constant(("bits splat", value), DenseIntOrFPElementsAttr.from_list(type_, [value]), type_)
+        return self.constant((f"bits {self.width}", value), DenseIntOrFPElementsAttr.from_list(type_, [value]), type_)
 
     def bits(self, value: SSAValue) -> SSAValue:
         type_ = VectorType(self.bits_type, [self.width]) if self.is_vector(value) else self.bits_type

@@ -134,7 +134,7 @@ def summed(e: Expressions, op: RowwiseOp, lanes: Lanes) -> SSAValue:
         return added(e.b, values)
     full = [v if p.is_scalar else cut_off(e.b, e.b.widened(v), p) for v, p in zip(values, pieces, strict=True)]
     vectors, scalars = [v for v in full if e.b.is_vector(v)], [v for v in full if not e.b.is_vector(v)]
-    return added(e.b, [*([e.b.horizontal("add", added(e.b, vectors))] if vectors else []), *scalars])
+    return added(e.b, [*([e.b.horizontal_sum(added(e.b, vectors))] if vectors else []), *scalars])
 
 
 def cut_off(b: LoopBuilder, value: SSAValue, lanes: Lanes) -> SSAValue:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, func
@@ -16,7 +16,7 @@ from gnnc.passes.loops.builder import list_type, rows_type
 from gnnc.passes.loops.edge_loop import Accumulated, Carried, EdgeLoop, carried_sums
 from gnnc.passes.loops.expressions import Expressions
 from gnnc.passes.loops.lanes import Lanes, NoKernelError, operand_lanes, partition, row_size
-from gnnc.passes.loops.online_softmax import OnlineSoftmax, carried_by_softmax, online_softmax
+from gnnc.passes.loops.online_softmax import OnlineSoftmax, carried_by_softmax
 from gnnc.passes.loops.row_loop import RowLoop, place_of
 from gnnc.passes.loops.row_work import RowWork
 from gnnc.passes.loops.softmax import Attention, attention_of
@@ -113,7 +113,7 @@ class ConvLoop(RowLoop):
 
     def softmax(self, tile: Tile, attention: Attention) -> OnlineSoftmax:
         if tile not in self.softmaxes:
-            self.softmaxes[tile] = online_softmax(self.edge_loop, attention, tile.accumulated)
+            self.softmaxes[tile] = OnlineSoftmax(self.edge_loop, attention, tile.accumulated)
         return self.softmaxes[tile]
 
     def go_on(self, row: SSAValue, first: SSAValue, last: SSAValue) -> None:
@@ -136,8 +136,10 @@ class ConvLoop(RowLoop):
 
     def store_results(self, row: SSAValue, tile: Tile, accumulators: dict[Accumulated, SSAValue]) -> None:
         def leaf(value: SSAValue, lanes: Lanes) -> SSAValue | None:
-            found = accumulators.get(Accumulated(value, lanes))
-            return found if found is not None else self.leaf(value, lanes, row, None, None)
+            for a, total in accumulators.items():
+                if a.value is value and a.lanes.covers(lanes):
+                    return self.b.lanes_of(total, lanes.start - a.lanes.start)
+            return self.leaf(value, lanes, row, None, None)
 
         epilogue = Expressions(self.b, leaf)
         for place, lanes in tile.outputs:
@@ -154,7 +156,7 @@ class ConvLoop(RowLoop):
         outputs: list[tuple[int, Lanes]] = []
         needed: dict[Accumulated, None] = {}
         for _, place, lanes in pieces:
-            more = self.accumulated(self.results[place], lanes)
+            more = self.joined(self.accumulated(self.results[place], lanes))
             if outputs and len(needed | more) > TILE:
                 tiles.append(Tile(tuple(outputs), tuple(needed)))
                 outputs, needed = [], {}
@@ -162,13 +164,39 @@ class ConvLoop(RowLoop):
             needed |= more
         return [*tiles, Tile(tuple(outputs), tuple(needed))]
 
+    def joined(self, needed: Mapping[Accumulated, None]) -> dict[Accumulated, None]:
+        """Small heads that are needed one by one and lie side by side, as many as fit into a vector."""
+        size = 1 if self.attention is None else self.attention.head_size
+        found: list[Accumulated] = []
+        for a in needed:
+            last = found[-1] if found else a
+            both = Accumulated(a.value, Lanes(last.lanes.start, last.lanes.count + size))
+            whole = a.lanes.count == size > 1 and last.value is a.value and last.lanes.stop == a.lanes.start
+            if whole and both.lanes.count <= self.width and self.has_values(both.lanes):
+                found[-1] = both
+            else:
+                found.append(a)
+        return dict.fromkeys(found)
+
+    def has_values(self, lanes: Lanes) -> bool:
+        return self.attention is not None and self.attention.has_values(lanes, self.width)
+
     def pieces(self, result: SSAValue) -> list[Lanes]:
-        """A row of a result in vectors that don't cross from one head to the next."""
+        """A row of a result in vectors of several heads, or else in such that don't cross from one to the next."""
         messages = next(op for op in self.op.reductions if isinstance(op, AggregateOp)).messages
         heads = row_shape(messages.type)
         size = row_size(result)
         group = heads[-1] if heads and size % heads[-1] == 0 else size
-        return partition(size, group, self.width)
+        together = partition(size, max(1, self.width // group) * group, self.width)
+        return together if self.can_be_weighed(result, together) else partition(size, group, self.width)
+
+    def can_be_weighed(self, result: SSAValue, pieces: Sequence[Lanes]) -> bool:
+        """Whether each of some pieces is a product of messages and of weights that are spread over their heads."""
+        try:
+            wanted = [a for lanes in pieces for a in self.accumulated(result, lanes)]
+        except NoKernelError:
+            return False
+        return all(self.has_values(a.lanes) for a in wanted)
 
     def accumulated(self, value: SSAValue, lanes: Lanes) -> dict[Accumulated, None]:
         """What has to be accumulated for some lanes of a value."""

@@ -32,6 +32,15 @@ class Lanes:
     def is_scalar(self) -> bool:
         return self.count == 1
 
+    @property
+    def stop(self) -> int:
+        return self.start + self.count
+
+    def covers(self, other: Lanes) -> bool:
+        """Whether all of some other lanes are among these, and both are vectors or neither is."""
+        inside = self.start <= other.start and other.stop <= self.stop
+        return inside and self.is_scalar == other.is_scalar
+
 
 def row_size(value: SSAValue) -> int:
     """How many numbers a row has; a value without rows is one row."""
@@ -40,11 +49,8 @@ def row_size(value: SSAValue) -> int:
 
 def partition(size: int, group: int, vector: int) -> list[Lanes]:
     """A row of `size` numbers in pieces of at most `vector`, none of which crosses a multiple of `group`."""
-    return [
-        Lanes(base + start, min(vector, group - start))
-        for base in range(0, size, group)
-        for start in range(0, group, vector)
-    ]
+    groups = [(base, min(size, base + group)) for base in range(0, size, group)]
+    return [Lanes(start, min(vector, stop - start)) for base, stop in groups for start in range(base, stop, vector)]
 
 
 def as_lanes(indices: Sequence[int], what: str) -> Lanes:

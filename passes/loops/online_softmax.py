@@ -1,13 +1,12 @@
-"""A softmax over the edges of a row and the sum that it weighs, in one pass, 16 edges at a time.
+"""A softmax over the edges of a row and the sum that it weighs, in one pass, a chunk of edges at a time.
 
 After Milakov and Gimelshein, Online normalizer calculation for softmax: when a chunk of edges raises the maximum, what
-has been summed so far is scaled down. A vector holds the scores of 16 edges for one head; or those of one edge for all
-heads, which takes fewer exponentials where there are several heads and few edges.
+has been summed so far is scaled down. The scores of a chunk lie in memory, all heads of an edge side by side, and
+vectors go over them: with two heads, a vector of 16 holds those of eight edges.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TypeAlias
@@ -21,108 +20,167 @@ from gnnc.passes.loops.builder import LoopBuilder
 from gnnc.passes.loops.edge_loop import Accumulated, Carried, EdgeLoop
 from gnnc.passes.loops.exponential import exponential
 from gnnc.passes.loops.expressions import Expressions
-from gnnc.passes.loops.lanes import Lanes, lie_side_by_side, operand_lanes, row_size
+from gnnc.passes.loops.lanes import Lanes, lie_side_by_side, operand_lanes
 from gnnc.passes.loops.softmax import Attention
 
 NEGATIVE_INFINITY = float("-inf")
-FEWEST_HEADS = 4
-"""So many heads of a tile make vectors over heads worth it."""
 
-OfHead: TypeAlias = Callable[[Lanes], SSAValue]
+CHUNK = 32
+"""Edges: most rows have no more, and rows of neighbors that scores are computed from stay in the first-level cache."""
 
-
-def online_softmax(loop: EdgeLoop, attention: Attention, wanted: Sequence[Accumulated]) -> OnlineSoftmax:
-    """What computes the weighted sums of rows, for some lanes of them."""
-    return kind_of(attention, wanted, loop.b.width)(loop, attention, wanted)
+Combine: TypeAlias = Callable[[SSAValue, SSAValue], SSAValue]
 
 
-def carried_by_softmax(attention: Attention, wanted: Sequence[Accumulated], vector: int) -> list[Carried]:
-    """What the loop over edges carries: largest scores and sums of exponentials, and the weighted sums."""
-    state = kind_of(attention, wanted, vector).state(len(heads_of(attention, wanted, vector)), vector)
+def carried_by_softmax(attention: Attention, wanted: Sequence[Accumulated], width: int) -> list[Carried]:
+    """What the loop over edges carries: largest scores and sums of exponentials, in vectors of `width`, and the
+    weighted sums."""
+    vectors = Slots(attention, wanted, width).vectors
+    state = [Carried(width, NEGATIVE_INFINITY)] * vectors + [Carried(width, 0.0)] * vectors
     return [*state, *(Carried(a.lanes.count, 0.0) for a in wanted)]
 
 
-def heads_of(attention: Attention, wanted: Sequence[Accumulated], vector: int) -> list[Lanes]:
-    return list(dict.fromkeys(attention.head_of(a.lanes, vector) for a in wanted))
+class Slots:
+    """Where the scores of an edge lie: a slot a head, and as many more as make a power of two."""
+
+    def __init__(self, attention: Attention, wanted: Sequence[Accumulated], width: int):
+        self.heads_of = [attention.heads_of(a.lanes, width) for a in wanted]
+        self.heads = list(dict.fromkeys(head for heads in self.heads_of for head in heads))
+        self.count = 1 << (len(self.heads) - 1).bit_length()
+        self.vectors = max(1, self.count // width)
+        """Vectors that hold the slots of one edge, or of several."""
+
+    @property
+    def together(self) -> Lanes | None:
+        """All heads, if they lie side by side."""
+        lanes = Lanes(self.heads[0].start, len(self.heads))
+        return lanes if [h.start for h in self.heads] == list(range(lanes.start, lanes.start + lanes.count)) else None
 
 
-def kind_of(attention: Attention, wanted: Sequence[Accumulated], vector: int) -> type[OnlineSoftmax]:
-    heads = heads_of(attention, wanted, vector)
-    together = Lanes(heads[0].start, len(heads))
-    side_by_side = [head.start for head in heads] == list(range(together.start, together.start + together.count))
-    fit = FEWEST_HEADS <= together.count <= vector and side_by_side
-    return HeadVectors if fit and lie_side_by_side(attention.softmax.scores, together, vector) else EdgeVectors
-
-
-class OnlineSoftmax(ABC):
-    """What both kinds of vectors share: chunks of edges, and the sums that a chunk's weights add to."""
+class OnlineSoftmax:
+    """What computes the weighted sums of rows, for some lanes of them."""
 
     def __init__(self, loop: EdgeLoop, attention: Attention, wanted: Sequence[Accumulated]):
         self.loop = loop
         self.b: LoopBuilder = loop.b
         self.attention = attention
         self.wanted = wanted
-        self.head_of = [attention.head_of(a.lanes, self.b.width) for a in wanted]
-        self.heads = heads_of(attention, wanted, self.b.width)
-
-    @staticmethod
-    @abstractmethod
-    def state(heads: int, vector: int) -> list[Carried]:
-        """Largest scores and sums before the first edge."""
-
-    @abstractmethod
-    def weigh(self, start: SSAValue, count: SSAValue, state: list[SSAValue]) -> tuple[list[SSAValue], OfHead]:
-        """Computes the weights of a chunk; gives the next largest scores and sums, and by what the sums so far are
-        scaled down."""
-
-    @abstractmethod
-    def weight(self, place: SSAValue, head: Lanes) -> SSAValue:
-        """The weight of an edge of the chunk."""
-
-    @abstractmethod
-    def one_over(self, state: list[SSAValue]) -> OfHead:
-        """The factor of the weighted sums in the end."""
+        self.slots = Slots(attention, wanted, self.b.width)
 
     def add_up(self, row: SSAValue, first: SSAValue, last: SSAValue, carried: Sequence[SSAValue]) -> list[SSAValue]:
         """What is carried once edges `first` to `last` of a row are added."""
         self.row, self.last = row, last
-        return self.b.loop(first, last, self.b.index(self.b.width), carried, self.chunk)
+        return self.b.loop(first, last, self.b.index(CHUNK), carried, self.chunk)
 
     def finish(self, carried: Sequence[SSAValue]) -> dict[Accumulated, SSAValue]:
         """The weighted sums."""
-        totals = carried[-len(self.wanted) :]
-        factor = self.one_over(list(carried[: -len(self.wanted)]))
-        return {
-            a: self.b.times(total, factor(head))
-            for a, total, head in zip(self.wanted, totals, self.head_of, strict=True)
-        }
+        _, sums, totals = self.parts(carried)
+        one = self.b.splat(1.0)
+        self.keep_factors([self.b.over(one, self.divisor(self.over_edges(self.b.plus, s))) for s in sums])
+        return dict(zip(self.wanted, self.times_factors(totals), strict=True))
 
     def divisor(self, total: SSAValue) -> SSAValue:
         """The sum plus eps. A row with edges has a sum of 1 at least, from its largest score; one without gets 0."""
         at_least_one = self.b.maximum(total, self.b.number(1.0))
         return self.b.plus(at_least_one, self.b.number(self.attention.softmax.eps.value.data))
 
-    def chunk(self, start: SSAValue, carried: list[SSAValue]) -> list[SSAValue]:
-        """16 edges, or those that are left."""
-        b = self.b
-        state, totals = carried[: -len(self.wanted)], carried[-len(self.wanted) :]
-        left = b.add(arith.SubiOp(self.last, start))
-        count = b.add(arith.MinSIOp(left, b.index(b.width)))
-        following, scale = self.weigh(start, count, state)
-        scaled = [b.times(total, scale(head)) for total, head in zip(totals, self.head_of, strict=True)]
-        return [*following, *self.weighted_sums(start, count, scaled)]
+    def parts(self, carried: Sequence[SSAValue]) -> tuple[Sequence[SSAValue], Sequence[SSAValue], Sequence[SSAValue]]:
+        """Largest scores, sums of exponentials, and weighted sums."""
+        n = self.slots.vectors
+        return carried[:n], carried[n : 2 * n], carried[2 * n :]
 
-    def weighted_sums(self, start: SSAValue, count: SSAValue, totals: list[SSAValue]) -> list[SSAValue]:
+    # A chunk: scores, their maxima, weights, and what they weigh.
+
+    def chunk(self, start: SSAValue, carried: list[SSAValue]) -> list[SSAValue]:
+        b = self.b
+        maxima, sums, totals = self.parts(carried)
+        count = b.add(arith.MinSIOp(b.add(arith.SubiOp(self.last, start)), b.index(CHUNK)))
+        end = self.slot_of(count)
+        self.write_scores(start, count)
+        self.end_scores(end)
+        larger = [self.over_edges(b.maximum, m) for m in self.over_scores(end, maxima, self.largest)]
+        scales = [exponential(b, b.minus(before, now)) for before, now in zip(maxima, larger, strict=True)]
+        scaled = [b.times(s, scale) for s, scale in zip(sums, scales, strict=True)]
+        added = self.over_scores(end, scaled, lambda place, so_far: self.exponentials(place, larger, so_far))
+        self.keep_factors(scales)
+        return [*larger, *added, *self.weighted_sums(start, count, self.times_factors(totals))]
+
+    def write_scores(self, start: SSAValue, count: SSAValue) -> None:
+        """Numbers of all heads together where they can be loaded so; else one after the other."""
+        b, together, scores = self.b, self.slots.together, self.attention.softmax.scores
+        side_by_side = together is not None and 1 < together.count <= b.width
+        if together is None or not side_by_side or not lie_side_by_side(scores, together, b.width):
+            self.over_edges_of_chunk(start, count, self.write_each)
+            return
+        with b.narrowed_to(self.slots.count):
+            self.over_edges_of_chunk(start, count, lambda values, slot: self.write_together(values, slot, together))
+
+    def over_edges_of_chunk(
+        self, start: SSAValue, count: SSAValue, write: Callable[[Expressions, SSAValue], None]
+    ) -> None:
+        def body(place: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
+            write(self.loop.expressions(self.row, self.b.index_plus(start, place)), self.slot_of(place))
+            return []
+
+        self.b.loop(self.b.index(0), count, self.b.index(1), [], body)
+
+    def write_together(self, values: Expressions, slot: SSAValue, together: Lanes) -> None:
+        scores = self.b.widened(values.value(self.attention.softmax.scores, together))
+        self.b.store_vector(scores, self.scores, self.b.index(0), slot, self.slots.count)
+
+    def write_each(self, values: Expressions, slot: SSAValue) -> None:
+        for number, head in enumerate(self.slots.heads):
+            score = values.value(self.attention.softmax.scores, head)
+            self.b.store(score, self.scores, self.b.index(0), self.b.offset(slot, number))
+
+    def end_scores(self, end: SSAValue) -> None:
+        """What lies in the last vector after the scores doesn't count."""
+        self.b.store_vector(self.b.splat(NEGATIVE_INFINITY), self.scores, self.b.index(0), end, self.b.width)
+
+    def over_scores(
+        self,
+        end: SSAValue,
+        carried: Sequence[SSAValue],
+        body: Callable[[SSAValue, list[SSAValue]], Sequence[SSAValue]],
+    ) -> list[SSAValue]:
+        """A loop over the slots of a chunk, a vector or all vectors of an edge at a time."""
+        return self.b.loop(self.b.index(0), end, self.b.index(self.slots.vectors * self.b.width), carried, body)
+
+    def loaded(self, place: SSAValue) -> list[SSAValue]:
+        columns = [self.b.offset(place, number * self.b.width) for number in range(self.slots.vectors)]
+        return [self.b.load_vector(self.scores, self.b.index(0), column, self.b.width) for column in columns]
+
+    def largest(self, place: SSAValue, so_far: list[SSAValue]) -> list[SSAValue]:
+        return [self.b.maximum(m, scores) for m, scores in zip(so_far, self.loaded(place), strict=True)]
+
+    def exponentials(self, place: SSAValue, maxima: Sequence[SSAValue], so_far: list[SSAValue]) -> list[SSAValue]:
+        """Puts weights in the place of scores, and adds them up."""
+        sums: list[SSAValue] = []
+        for number, (scores, maximum) in enumerate(zip(self.loaded(place), maxima, strict=True)):
+            weights = exponential(self.b, self.b.minus(scores, maximum))
+            column = self.b.offset(place, number * self.b.width)
+            self.b.store_vector(weights, self.scores, self.b.index(0), column, self.b.width)
+            sums.append(self.b.plus(so_far[number], weights))
+        return sums
+
+    def over_edges(self, combine: Combine, value: SSAValue) -> SSAValue:
+        """In every lane what a vector holds for the same head, of all its edges."""
+        distance = self.slots.count
+        while distance < self.b.width:
+            value = combine(value, self.b.lanes_of(value, distance))
+            distance *= 2
+        return value
+
+    def weighted_sums(self, start: SSAValue, count: SSAValue, totals: Sequence[SSAValue]) -> list[SSAValue]:
         b = self.b
 
         def body(place: SSAValue, so_far: list[SSAValue]) -> list[SSAValue]:
             self.loop.gathered = {}
             edge = b.index_plus(start, place)
             values = self.loop.expressions(self.row, edge)
-            weights = {head: self.weight(place, head) for head in self.heads}
+            weights = self.of_heads(self.scores, self.slot_of(place))
             following = [
-                b.plus(total, b.times(weights[head], self.message(values, a)))
-                for a, head, total in zip(self.wanted, self.head_of, so_far, strict=True)
+                b.plus(total, b.times(weights[heads], self.message(values, a)))
+                for a, heads, total in zip(self.wanted, self.slots.heads_of, so_far, strict=True)
             ]
             self.loop.prefetch(edge)
             return following
@@ -133,114 +191,49 @@ class OnlineSoftmax(ABC):
         (lanes,) = operand_lanes(self.attention.product, 1 - self.attention.weight, accumulated.lanes, self.b.width)
         return values.value(self.attention.values, lanes)
 
-    def scratch(self, rows: int) -> SSAValue:
-        """A small array of vectors, on the stack of the function."""
-        op = memref.AllocaOp.get(self.b.element, 64, [rows, self.b.width])
-        assert self.b.top.first_op is not None
-        Builder(InsertPoint.before(self.b.top.first_op)).insert(op)
-        return op.memref
+    # Lanes of vectors as factors, by way of memory.
 
+    def keep_factors(self, vectors: Sequence[SSAValue]) -> None:
+        for number, vector in enumerate(vectors):
+            column = self.b.index(number * self.b.width)
+            self.b.store_vector(vector, self.factors, self.b.index(0), column, self.b.width)
 
-class EdgeVectors(OnlineSoftmax):
-    """A vector has the scores of 16 edges for one head. Scores are computed one by one into a small array."""
+    def times_factors(self, totals: Sequence[SSAValue]) -> list[SSAValue]:
+        """Each times the factors of its heads."""
+        factors = self.of_heads(self.factors, self.b.index(0))
+        return [self.b.times(t, factors[heads]) for t, heads in zip(totals, self.slots.heads_of, strict=True)]
 
-    @staticmethod
-    def state(heads: int, vector: int) -> list[Carried]:
-        return [Carried(1, NEGATIVE_INFINITY)] * heads + [Carried(1, 0.0)] * heads
+    def of_heads(self, array: SSAValue, start: SSAValue) -> dict[tuple[Lanes, ...], SSAValue]:
+        """Numbers of slots as what they are multiplied by: one for all lanes, or each for the lanes of its head."""
+        b, found = self.b, dict[tuple[Lanes, ...], SSAValue]()
+        for heads in dict.fromkeys(self.slots.heads_of):
+            slot = b.offset(start, self.slots.heads.index(heads[0]))
+            if len(heads) == 1:
+                found[heads] = b.load(array, b.index(0), slot)
+                continue
+            numbers = b.load_vector(array, b.index(0), slot, b.width)
+            found[heads] = b.shuffled(numbers, [lane // self.attention.head_size for lane in range(b.width)])
+        return found
+
+    # Memory.
+
+    def slot_of(self, place: SSAValue) -> SSAValue:
+        """Where the scores of an edge of the chunk begin."""
+        return self.b.add(arith.MuliOp(place, self.b.index(self.slots.count)))
+
+    # There is room for a vector after the last slot.
 
     @cached_property
     def scores(self) -> SSAValue:
-        return self.scratch(row_size(self.attention.softmax.scores))
-
-    def weigh(self, start: SSAValue, count: SSAValue, state: list[SSAValue]) -> tuple[list[SSAValue], OfHead]:
-        b, n = self.b, len(self.heads)
-        self.write_scores(start, count)
-        mask = b.mask(count)
-        scales: dict[Lanes, SSAValue] = {}
-        maxima: list[SSAValue] = []
-        sums: list[SSAValue] = []
-        for head, maximum, total in zip(self.heads, state[:n], state[n:], strict=True):
-            place = b.index(head.start)
-            scores = b.load_vector(self.scores, place, b.index(0), b.width)
-            scores = b.select(mask, scores, b.number(NEGATIVE_INFINITY))
-            larger = b.maximum(maximum, b.horizontal("maximumf", scores))
-            weights = b.select(mask, exponential(b, b.minus(scores, larger)), b.number(0.0))
-            scales[head] = exponential(b, b.minus(maximum, larger))
-            b.store_vector(weights, self.scores, place, b.index(0), b.width)
-            maxima.append(larger)
-            sums.append(b.plus(b.times(total, scales[head]), b.horizontal("add", weights)))
-        return [*maxima, *sums], scales.__getitem__
-
-    def write_scores(self, start: SSAValue, count: SSAValue) -> None:
-        b = self.b
-
-        def body(place: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
-            values = self.loop.expressions(self.row, b.index_plus(start, place))
-            for head in self.heads:
-                score = values.value(self.attention.softmax.scores, head)
-                b.store(score, self.scores, b.index(head.start), place)
-            return []
-
-        b.loop(b.index(0), count, b.index(1), [], body)
-
-    def weight(self, place: SSAValue, head: Lanes) -> SSAValue:
-        return self.b.load(self.scores, self.b.index(head.start), place)
-
-    def one_over(self, state: list[SSAValue]) -> OfHead:
-        sums = dict(zip(self.heads, state[len(self.heads) :], strict=True))
-        factors = {head: self.b.over(self.b.number(1.0), self.divisor(total)) for head, total in sums.items()}
-        return factors.__getitem__
-
-
-class HeadVectors(OnlineSoftmax):
-    """A vector has the scores of one edge for all heads of the tile, side by side."""
-
-    @staticmethod
-    def state(heads: int, vector: int) -> list[Carried]:
-        return [Carried(vector, NEGATIVE_INFINITY), Carried(vector, 0.0)]
-
-    @cached_property
-    def together(self) -> Lanes:
-        return Lanes(self.heads[0].start, len(self.heads))
-
-    @cached_property
-    def weights(self) -> SSAValue:
-        return self.scratch(self.b.width)
+        return self.scratch(CHUNK * self.slots.count + self.b.width)
 
     @cached_property
     def factors(self) -> SSAValue:
-        return self.scratch(1)
+        return self.scratch((self.slots.vectors + 1) * self.b.width)
 
-    def weigh(self, start: SSAValue, count: SSAValue, state: list[SSAValue]) -> tuple[list[SSAValue], OfHead]:
-        b = self.b
-        maximum, total = state
-
-        def score(place: SSAValue, so_far: list[SSAValue]) -> list[SSAValue]:
-            values = self.loop.expressions(self.row, b.index_plus(start, place))
-            scores = b.widened(values.value(self.attention.softmax.scores, self.together))
-            b.store_vector(scores, self.weights, place, b.index(0), b.width)
-            return [b.maximum(so_far[0], scores)]
-
-        (larger,) = b.loop(b.index(0), count, b.index(1), [maximum], score)
-        scale = exponential(b, b.minus(maximum, larger))
-
-        def exponentiate(place: SSAValue, so_far: list[SSAValue]) -> list[SSAValue]:
-            scores = b.load_vector(self.weights, place, b.index(0), b.width)
-            weights = exponential(b, b.minus(scores, larger))
-            b.store_vector(weights, self.weights, place, b.index(0), b.width)
-            return [b.plus(so_far[0], weights)]
-
-        (added,) = b.loop(b.index(0), count, b.index(1), [b.times(total, scale)], exponentiate)
-        return [larger, added], self.each(scale)
-
-    def each(self, factors: SSAValue) -> OfHead:
-        """The lanes of a vector as numbers, by way of memory."""
-        b = self.b
-        b.store_vector(factors, self.factors, b.index(0), b.index(0), b.width)
-        return lambda head: b.load(self.factors, b.index(0), b.index(head.start - self.together.start))
-
-    def weight(self, place: SSAValue, head: Lanes) -> SSAValue:
-        return self.b.load(self.weights, place, self.b.index(head.start - self.together.start))
-
-    def one_over(self, state: list[SSAValue]) -> OfHead:
-        return self.each(self.b.over(self.b.splat(1.0), self.divisor(state[1])))
+    def scratch(self, size: int) -> SSAValue:
+        """A small array on the stack of the function."""
+        op = memref.AllocaOp.get(self.b.element, 64, [1, size])
+        assert self.b.top.first_op is not None
+        Builder(InsertPoint.before(self.b.top.first_op)).insert(op)
+        return op.memref

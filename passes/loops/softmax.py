@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from gnnc.dialects.gnn import AggregateOp, BroadcastOp, EdgeSoftmaxOp, FusedConvOp, MulOp, Reduction, ReshapeOp
-from gnnc.passes.loops.lanes import Lanes, NoKernelError, operand_lanes
+from gnnc.dialects.gnn.attributes import row_shape
+from gnnc.passes.loops.lanes import Lanes, NoKernelError, lie_side_by_side, operand_lanes, partition
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,29 @@ class Attention:
     def values(self) -> SSAValue:
         return self.product.operands[1 - self.weight]
 
+    def has_values(self, lanes: Lanes, vector: int) -> bool:
+        """Whether the values that are weighed for some lanes of a message lie side by side."""
+        try:
+            (found,) = operand_lanes(self.product, 1 - self.weight, lanes, vector)
+        except NoKernelError:
+            return False
+        return lie_side_by_side(self.values, found, vector)
+
+    @property
+    def head_size(self) -> int:
+        """How many numbers of a message, one after the other, have the same weight."""
+        shape = row_shape(self.product.result.type)
+        return shape[-1] if shape else 1
+
+    def heads_of(self, lanes: Lanes, vector: int) -> tuple[Lanes, ...]:
+        """Which scores weigh some lanes of a message: one, or one for each head of them."""
+        pieces = (
+            partition(lanes.count, self.head_size, vector) if lanes.count > self.head_size else [Lanes(0, lanes.count)]
+        )
+        return tuple(self.head_of(Lanes(lanes.start + piece.start, piece.count), vector) for piece in pieces)
+
     def head_of(self, lanes: Lanes, vector: int) -> Lanes:
-        """Which score weighs some lanes of a message."""
+        """Which score weighs some lanes of one head."""
         value, op = self.product.operands[self.weight], self.product
         (found,) = operand_lanes(op, self.weight, lanes, vector)
         while value is not self.softmax.result:

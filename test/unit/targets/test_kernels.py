@@ -126,6 +126,7 @@ func.func @forward(%nx: !n {{gnn.name = "x"}}) -> !s {{
 """
 
 ATTENTION = """
+!o = {result}
 !h = tensor<?x{heads}x{size}xf32, #gnn.on<nodes "n">>
 !s = tensor<?x{heads}xf32, #gnn.on<nodes "n">>
 !m = tensor<?x{heads}x{size}xf32, #gnn.on<edges "e">>
@@ -137,9 +138,9 @@ func.func @structure(%i: tensor<2x?xi64, #gnn.on<edges "e">> {{gnn.name = "i"}})
   func.return %e : !e
 }}
 func.func @forward(%nx: !h {{gnn.name = "x"}}, %np: !s {{gnn.name = "p"}}, %nq: !s {{gnn.name = "q"}},
-    %set: !e {{gnn.structure = 0 : i64}}) -> !h {{
+    %set: !e {{gnn.structure = 0 : i64}}) -> !o {{
   %r = gnn.conv_block layer 1 neighbors(%x = %nx : !h, %p = %np : !s, %q = %nq : !s) structure(%e = %set : !e)
-      -> (!h) {{
+      -> (!o) {{
     %ps = gnn.gather %p at source of %e : !s, !e -> !t
     %qt = gnn.gather %q at target of %e : !s, !e -> !t
     %sum = gnn.add %ps, %qt : !t, !t -> !t
@@ -149,9 +150,10 @@ func.func @forward(%nx: !h {{gnn.name = "x"}}, %np: !s {{gnn.name = "p"}}, %nq: 
     %wu = gnn.reshape %w : !t -> !u
     %m = gnn.mul %wu, %xs : !u, !m -> !m
     %y = gnn.aggregate sum %m at target of %e layer 1 conv 0 : !m, !e -> !h
-    gnn.yield %y : !h
+    %z = {last} : (!h) -> !o
+    gnn.yield %z : !o
   }}
-  func.return %r : !h
+  func.return %r : !o
 }}
 """
 
@@ -211,13 +213,23 @@ def test_projections_of_heads(heads: int, size: int) -> None:
     assert_close(executor.run({"x": x}, [], {"n": 40})[0], expected)
 
 
+ATTENTION_RESULTS = {
+    "heads": ("<?x{heads}x{size}xf32", '"gnn.relu"(%y)'),
+    "side by side": ("<?x{flat}xf32", '"gnn.reshape"(%y)'),
+    "mean": ("<?x{size}xf32", 'gnn.rowwise "aten.mean.dim"(%y, [1], false)'),
+}
+
+
 @pytest.mark.parametrize("eps", ["0.0", "1.0e-16"])
+@pytest.mark.parametrize("result", list(ATTENTION_RESULTS))
 @pytest.mark.parametrize(
-    ("heads", "size"), [(1, 16), (2, 64), (3, 1), (4, 5), (5, 40), (8, 7), (8, 16), (16, 2), (20, 3)]
+    ("heads", "size"), [(1, 16), (2, 64), (3, 1), (4, 5), (5, 40), (8, 2), (8, 7), (8, 16), (16, 2), (20, 3)]
 )
-def test_attention_of_many_heads(heads: int, size: int, eps: str) -> None:
-    """Scores lie side by side in vectors of edges or of heads; rows have no edge, a few, or more than two chunks."""
-    module = parsed(ATTENTION.format(heads=heads, size=size, eps=eps))
+def test_attention_of_many_heads(heads: int, size: int, result: str, eps: str) -> None:
+    """Vectors hold several small heads, or a part of one; rows have no edge, a few, or more than a chunk."""
+    shape, last = ATTENTION_RESULTS[result]
+    shape = f'tensor{shape.format(heads=heads, size=size, flat=heads * size)}, #gnn.on<nodes "n">>'
+    module = parsed(ATTENTION.format(heads=heads, size=size, eps=eps, result=shape, last=last))
     torch.manual_seed(heads + size)
     nodes, count = 60, 300
     ends = torch.randint(0, nodes - 5, (2, count))
@@ -232,6 +244,6 @@ def test_attention_of_many_heads(heads: int, size: int, eps: str) -> None:
     assert len(executor.kernels) == 1
     expected = run_function(module, "forward", [*inputs.values(), edges], {}, {"n": nodes})[0]
     for batch_size in (None, 7):
-        result = executor.run(inputs, [edges], {"n": nodes}, batch_size=batch_size)[0]
-        assert_close(result, expected)
-        assert not result[-5:].any()
+        computed = executor.run(inputs, [edges], {"n": nodes}, batch_size=batch_size)[0]
+        assert_close(computed, expected)
+        assert not computed[-5:].any()
