@@ -15,9 +15,9 @@ SCHEDULES: tuple[Schedule, ...] = ("dynamic", "lpt", "static")
 
 @dataclass(frozen=True)
 class Tasks:
-    """The tasks of a kernel. A task computes for `compute` cycles and moves `bytes`, both at once (double buffering: the
-    next pair's tiles come while a pair is multiplied). `release` is when the decisions are made of the task that is
-    issued first, second, ..., in cycles from the start of the kernel: the Analyzer works in the order of issue."""
+    """The tasks of a kernel. A task computes for `compute` cycles and moves `bytes`, both at once (double buffering:
+    the next pair's tiles come while a pair is multiplied). `release` is when the decisions are made of the task that
+    is issued first, second, ..., in cycles from the start of the kernel: the Analyzer works in the order of issue."""
 
     compute: Integers
     bytes: Integers
