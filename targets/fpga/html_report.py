@@ -43,8 +43,8 @@ def as_html(simulation: Simulation) -> str:
         "<h2>Cores</h2>",
         figure(
             timeline(simulation),
-            "Cycles. Kernels by number; grey where cores wait for what they read together, empty where they are idle "
-            "or wait for decisions.",
+            "Cycles. Kernels by number; paler the more cores pause, grey where they wait for what they read together, "
+            "empty where they are idle or wait for decisions.",
             WIDE,
         ),
         "<h2>Tiles</h2>",

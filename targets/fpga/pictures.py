@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import log10
 from typing import Any
 
@@ -92,11 +93,12 @@ def svg(width: int, height: int, shapes: Sequence[str]) -> str:
     return f'<svg width="{width}" height="{height}" font-family="sans-serif" font-size="11">{"".join(shapes)}</svg>'
 
 
-def rectangle(x: float, y: float, width: float, height: float, fill: str) -> str:
+def rectangle(x: float, y: float, width: float, height: float, fill: str, opacity: float = 1.0) -> str:
     place = " ".join(
         f'{k}="{v:.10g}"' for k, v in zip(("x", "y", "width", "height"), (x, y, width, height), strict=True)
     )
-    return f'<rect {place} fill="{fill}"/>'
+    seen = f' fill-opacity="{max(0.1, opacity):.2f}"' if opacity < 0.995 else ""
+    return f'<rect {place} fill="{fill}"{seen}/>'
 
 
 def line(x1: float, y1: float, x2: float, y2: float) -> str:
@@ -120,9 +122,20 @@ def runs(cells: dict[tuple[int, int], float], color: Callable[[float], str]) -> 
     return found
 
 
+@dataclass(frozen=True)
+class Bar:
+    """Something that takes a row of the timeline from `start` to `end`, in cycles, for a `share` of that time."""
+
+    row: int
+    start: float
+    end: float
+    fill: str
+    share: float = 1.0
+
+
 def timeline(simulation: Simulation) -> str:
-    """Each core's tasks over time, and the Analyzer's decisions; a column of text says which kernel. Kernels take turns
-    in color, tasks that touch are drawn as one, what all cores read before a kernel is grey."""
+    """Each core's tasks over time, and the Analyzer's decisions in the last row. Kernels are numbered and take turns in
+    color, paler where cores pause; what all cores read together before a kernel is grey."""
     left, top, width, height = 60, 16, 900, 18
     cores = simulation.architecture.cores
     bottom = top + (cores + 1) * height
@@ -130,23 +143,30 @@ def timeline(simulation: Simulation) -> str:
     shapes = [label(left - 6, top + core * height + 13, f"core {core}", "end") for core in range(cores)]
     shapes.append(label(left - 6, bottom - 5, "Analyzer", "end"))
     for index, run in enumerate(simulation.kernels):
-        first, end = run.end - run.timeline.makespan, run.end * scale
-        begin, ready = float(run.decisions.ready - run.decisions.cycles), float(run.decisions.ready)
-        bars = [
-            (core, first + start, first + stop, KERNELS[index % 2]) for core, start, stop in busy_spans(run, 1 / scale)
-        ]
-        bars += [(core, run.start, first, SHARED) for core in range(cores)] if (first - run.start) * scale > 1 else []
-        bars += [(cores, begin, ready, ANALYZER)] if run.decisions.count else []
-        for row, start, stop, fill in bars:
-            place = left + round(start * scale, 1), top + row * height + 2
-            shapes.append(rectangle(*place, round((stop - start) * scale, 1), height - 4, fill))
-        shapes.append(line(left + end, top, left + end, bottom))
-        if (run.end - run.start) * scale > 12:
-            shapes.append(label(left + (run.start + run.end) / 2 * scale, top - 4, f"{index + 1}", "middle"))
+        for bar in bars_of(run, cores, KERNELS[index % 2], 1 / scale):
+            place = left + round(bar.start * scale, 1), top + bar.row * height + 2
+            length = round((bar.end - bar.start) * scale, 1)
+            shapes.append(rectangle(*place, length, height - 4, bar.fill, bar.share))
+        end = left + run.end * scale
+        shapes.append(line(end, top, end, bottom))
+        if run.cycles * scale > 12:
+            shapes.append(label(end - run.cycles * scale / 2, top - 4, f"{index + 1}", "middle"))
     for cycle in ticks(simulation.cycles):
         x = left + cycle * scale
         shapes += [line(x, bottom, x, bottom + 4), label(x, bottom + 15, f"{cycle:,}", "middle")]
     return svg(left + width + 40, bottom + 20, shapes)
+
+
+def bars_of(run: KernelRun, cores: int, fill: str, pixel: float) -> list[Bar]:
+    """The bars of a kernel; `pixel` is how many cycles are one."""
+    first = run.end - run.timeline.makespan
+    bars = [Bar(core, first + start, first + end, fill, share) for core, start, end, share in busy_spans(run, pixel)]
+    if first - run.start > pixel:
+        bars += [Bar(core, run.start, first, SHARED) for core in range(cores)]
+    if run.decisions.count:
+        ready = float(run.decisions.ready)
+        bars.append(Bar(cores, ready - float(run.decisions.cycles), ready, ANALYZER))
+    return bars
 
 
 def ticks(most: int) -> list[int]:
@@ -158,16 +178,16 @@ def ticks(most: int) -> list[int]:
     return list(range(0, most + 1, step))
 
 
-def busy_spans(run: KernelRun, gap: float) -> list[tuple[int, float, float]]:
-    """When each core was busy, pauses of less than `gap` left out."""
-    spans: list[tuple[int, float, float]] = []
+def busy_spans(run: KernelRun, gap: float) -> list[tuple[int, float, float, float]]:
+    """From when to when each core was busy, pauses of less than `gap` left out, and for which share of that time."""
+    spans: list[tuple[int, float, float, float]] = []
     for slot in sorted(run.timeline.slots, key=lambda slot: (slot.core, slot.start)):
-        last = spans[-1] if spans else None
-        if last and last[0] == slot.core and slot.start - last[2] < gap:
-            spans[-1] = (slot.core, last[1], slot.end)
+        core, start, end, busy = spans[-1] if spans else (-1, 0.0, 0.0, 0.0)
+        if core == slot.core and slot.start - end < gap:
+            spans[-1] = (core, start, slot.end, busy + slot.end - slot.start)
         else:
-            spans.append((slot.core, slot.start, slot.end))
-    return spans
+            spans.append((slot.core, slot.start, slot.end, slot.end - slot.start))
+    return [(core, start, end, busy / max(end - start, 1e-9)) for core, start, end, busy in spans]
 
 
 def roofline(simulation: Simulation) -> str:
