@@ -13,7 +13,7 @@ import gnnc
 from benchmarks.exactness import load_trained_model
 from gnnc.fpga_compile import compile_for_fpga
 from gnnc.fpga_program import FpgaProgram
-from gnnc.targets.fpga.html_report import density_map, primitive_map, timeline
+from gnnc.targets.fpga.pictures import density_map, primitive_map, timeline
 from gnnc.targets.fpga.reordering import permuted
 from gnnc.targets.fpga.simulator import Setting, simulate
 

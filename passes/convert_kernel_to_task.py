@@ -29,10 +29,16 @@ class ConvertKernelToTask(ModulePass):
     result_buffer_bytes: int = 1048576
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.nodes < 1:
+            raise PassFailedException("convert-kernel-to-task needs the number of nodes: give nodes=")
         first = 0
         for kernel in [k for k in op.walk() if isinstance(k, AggregateOp | UpdateOp)]:
             if kernel.scheme is None:
                 raise PassFailedException(f"{kernel.name} has no scheme: run kernel-partition first")
+            if kernel.scheme != kernel.cut(self.nodes, kernel.scheme.n1.data, kernel.scheme.n2.data):
+                raise PassFailedException(
+                    f"{kernel.name} has a scheme for other nodes than {self.nodes}: run kernel-partition with as many"
+                )
             if first:
                 Rewriter.insert_op(BarrierOp(), InsertPoint.before(kernel))
             tasks = RangeOp.of(kernel, first, self.nodes, self.fusion(kernel))
@@ -42,6 +48,6 @@ class ConvertKernelToTask(ModulePass):
 
     def fusion(self, kernel: Matmul) -> int:
         assert kernel.scheme is not None
-        height = kernel.scheme.n1.data if isinstance(kernel, AggregateOp) else kernel.scheme.n2.data
+        height = kernel.scheme.n1.data if kernel.aggregates else kernel.scheme.n2.data
         fitting = self.result_buffer_bytes // (height * kernel.scheme.n2.data * NUMBER_BYTES)
         return max(1, min(kernel.scheme.columns.data, fitting))

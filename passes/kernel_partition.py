@@ -7,12 +7,10 @@ from typing import Literal
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from gnnc.dialects.gnn.rowwise import shape_of
-from gnnc.dialects.kernel import AggregateOp, Matmul, SchemeAttr
+from gnnc.dialects.kernel import Matmul
 from gnnc.passes.analysis.partition import KernelShape, Limits, algorithm_9, algorithm_9_exact
 
 PartitionMethod = Literal["alg9", "alg9-exact", "search"]
@@ -43,7 +41,7 @@ class KernelPartition(ModulePass):
         kernels = [kernel for kernel in op.walk() if isinstance(kernel, Matmul)]
         n1, n2 = self.sizes([shape_of_kernel(kernel, self.nodes) for kernel in kernels])
         for kernel in kernels:
-            kernel.scheme = scheme(kernel, self.nodes, n1, n2)
+            kernel.scheme = kernel.cut(self.nodes, n1, n2)
 
     def sizes(self, shapes: list[KernelShape]) -> tuple[int, int]:
         limits = Limits(self.p_sys, self.cores, self.n_max, self.eta)
@@ -58,16 +56,4 @@ class KernelPartition(ModulePass):
 
 
 def shape_of_kernel(kernel: Matmul, nodes: int) -> KernelShape:
-    return KernelShape("aggregate" if isinstance(kernel, AggregateOp) else "update", nodes, kernel.width)
-
-
-def scheme(kernel: Matmul, nodes: int, n1: int, n2: int) -> SchemeAttr:
-    """The scheme of a kernel for given sizes; an inner list has a pair a tile of the side that is summed over."""
-    aggregates = isinstance(kernel, AggregateOp)
-    height = n1 if aggregates else n2
-
-    def inner(lhs: SSAValue) -> int:
-        return -(-nodes // n1) if aggregates else -(-shape_of(lhs)[1] // n2)
-
-    grid = (-(-nodes // height), -(-kernel.width // n2))
-    return SchemeAttr(n1, n2, grid, [inner(lhs) for lhs in kernel.lhs])
+    return KernelShape("aggregate" if kernel.aggregates else "update", nodes, kernel.width)

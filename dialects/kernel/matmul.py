@@ -87,6 +87,18 @@ class Matmul(IRDLOperation):
         """The two sides of each product."""
         return list(zip(self.lhs, self.rhs, strict=True))
 
+    @property
+    def aggregates(self) -> bool:
+        """Whether sums are over nodes, by an adjacency matrix."""
+        raise NotImplementedError
+
+    def cut(self, nodes: int, n1: int, n2: int) -> SchemeAttr:
+        """The scheme for partition sizes: a task a tile of the output, in it a pair a tile of what is summed over."""
+        side = n1 if self.aggregates else n2
+        lengths = [nodes if self.aggregates else shape_of(lhs)[1] for lhs in self.lhs]
+        grid = (-(-nodes // side), -(-self.width // n2))
+        return SchemeAttr(n1, n2, grid, [-(-length // side) for length in lengths])
+
     def verify_(self) -> None:
         domain = domain_of(self.result.type)
         if domain is None or not domain.is_nodes or len(row_shape(self.result.type)) != 1:
@@ -124,6 +136,10 @@ class AggregateOp(Matmul):
     name = "kernel.aggregate"
     traits = traits_def(Pure())
 
+    @property
+    def aggregates(self) -> bool:
+        return True
+
     def verify_product(self, lhs: SSAValue, rhs: SSAValue) -> None:
         if not isinstance(lhs.type, AdjacencyType) or lhs.type.row_domain != domain_of(self.result.type):
             raise VerifyException("an aggregation's left side must be an adjacency with a row a node of the result")
@@ -144,6 +160,10 @@ class UpdateOp(Matmul):
 
     name = "kernel.update"
     traits = traits_def(Pure())
+
+    @property
+    def aggregates(self) -> bool:
+        return False
 
     def verify_product(self, lhs: SSAValue, rhs: SSAValue) -> None:
         if domain_of(lhs.type) != domain_of(self.result.type) or len(row_shape(lhs.type)) != 1:

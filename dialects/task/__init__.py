@@ -61,6 +61,10 @@ class RangeOp(Matmul):
         return cast(Kind, self.kind.data)
 
     @property
+    def aggregates(self) -> bool:
+        return self.kernel_kind == "aggregate"
+
+    @property
     def partition(self) -> SchemeAttr:
         """The scheme, which every range has."""
         assert self.scheme is not None
@@ -74,9 +78,15 @@ class RangeOp(Matmul):
         if self.fusion.value.data < 1 or self.first.value.data < 0 or self.nodes.value.data < 1:
             raise VerifyException("a range needs a node, a column tile a task, and a first task from 0 on")
         super().verify_()
+        scheme = self.cut(self.nodes.value.data, self.scheme.n1.data, self.scheme.n2.data)
+        if self.scheme != scheme:
+            raise VerifyException(
+                f"{self.nodes.value.data} nodes make a grid of {scheme.rows.data}x{scheme.columns.data}"
+                f" and inner lengths of {[n.data for n in scheme.inner]}"
+            )
 
     def verify_product(self, lhs: SSAValue, rhs: SSAValue) -> None:
-        kernel = AggregateOp if self.kind.data == "aggregate" else UpdateOp
+        kernel = AggregateOp if self.aggregates else UpdateOp
         kernel.verify_product(self, lhs, rhs)  # pyright: ignore[reportArgumentType]  # asks for width and result only
 
 

@@ -43,11 +43,15 @@ def command(artifact: Path, ir: bool, emit: Stage | Literal["object"] | None, de
         return
     from gnnc.api import load
     from gnnc.artifact import STREAM, input_record
+    from gnnc.errors import RunError
     from gnnc.explanation import explain_module
     from gnnc.outputs import output_names
 
     program = load(artifact)
+    has_stream = (artifact / STREAM).is_file()
     if emit is not None:
+        if has_stream:
+            raise RunError("--emit shows code for CPUs and GPUs: print the kernels of an FPGA artifact with --ir")
         print_stage(program.module, emit)
         return
     if decisions:
@@ -59,7 +63,7 @@ def command(artifact: Path, ir: bool, emit: Stage | Literal["object"] | None, de
     if ir:
         click.echo(str(program.module))
         return
-    if (artifact / STREAM).is_file():
+    if has_stream:
         click.echo(disassembly(artifact / STREAM, as_json=as_json))
         return
     explanation = explain_module(program.module)

@@ -63,8 +63,8 @@ class Architecture:
 
     @property
     def n_max(self) -> int:
-        """The largest partition size: a dense square tile fits an operand buffer."""
-        return isqrt(self.operand_buffer_bytes // NUMBER_BYTES)
+        """The largest partition size: a dense square tile fits an operand buffer, and the result buffer."""
+        return isqrt(min(self.operand_buffer_bytes, self.result_buffer_bytes) // NUMBER_BYTES)
 
     @property
     def bytes_per_cycle(self) -> Fraction:
@@ -175,13 +175,14 @@ def check(a: Architecture, path: Path) -> None:
         )
     if a.cores > MOST_CORES:
         raise ArchitectureError(f"{path}: accelerator.cores is {a.cores}: give {MOST_CORES} at most")
-    if a.n_max < a.p_sys:
-        raise ArchitectureError(
-            f"{path}: accelerator.operand_buffer_bytes is {a.operand_buffer_bytes}: a tile of {a.p_sys} x {a.p_sys} "
-            "numbers must fit"
-        )
+    for name in ("operand_buffer_bytes", "result_buffer_bytes"):
+        if getattr(a, name) < a.p_sys * a.p_sys * NUMBER_BYTES:
+            raise ArchitectureError(
+                f"{path}: accelerator.{name} is {getattr(a, name)}: a tile of {a.p_sys} x {a.p_sys} numbers must fit, "
+                f"give {a.p_sys * a.p_sys * NUMBER_BYTES} at least"
+            )
     if a.n_max > 32768:
         raise ArchitectureError(
             f"{path}: accelerator.operand_buffer_bytes is {a.operand_buffer_bytes}: places within a tile have 16 bits, "
-            "give 4 GiB at most"
+            "give 4 GiB at most, or a smaller result buffer"
         )

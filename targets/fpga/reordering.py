@@ -14,8 +14,8 @@ REORDERINGS: tuple[Reordering, ...] = ("none", "degree", "bfs", "rcm", "communit
 
 
 def permuted(method: Reordering, sources: Any, targets: Any, nodes: int) -> Any | None:
-    """The nodes in their new order (int64, shape [nodes]); None to leave them as they are."""
-    if method in ("none", "features"):
+    """The nodes in their new order (int64, shape [nodes]); None to leave them as they are, as without edges."""
+    if method in ("none", "features") or not len(sources):
         return None
     graph = symmetric(sources, targets, nodes)
     if method == "degree":

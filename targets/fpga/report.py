@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from gnnc.targets.fpga.architecture import Architecture
+from gnnc.targets.fpga.plan import Plan
 from gnnc.targets.fpga.simulator import UNCALIBRATED, KernelRun, Simulation
 
 
@@ -42,14 +44,34 @@ def exposed(run: KernelRun) -> Any:
     return min(run.decisions.cycles, run.decisions.exposed)
 
 
+def shares_of(run: KernelRun, architecture: Architecture) -> dict[str, float]:
+    """The cycles that each of the things which a kernel needs would take alone."""
+    return {
+        "compute": float(run.compute_cycles) / architecture.cores,
+        "memory": run.traffic.total / float(architecture.bytes_per_cycle),
+        "conversion": run.conversion_cycles / architecture.cores,
+        "longest task": float(run.longest_task),
+        "decisions": float(exposed(run)),
+    }
+
+
+def bound_by(run: KernelRun, architecture: Architecture) -> str:
+    """What a kernel waits for most."""
+    shares = shares_of(run, architecture)
+    return max(shares, key=lambda name: shares[name])
+
+
+def described_products(run: KernelRun, plan: Plan) -> list[str]:
+    return [f"{plan.operands[lhs].name} @ {plan.operands[rhs].name}" for lhs, rhs in run.kernel.products]
+
+
 def kernel_json(run: KernelRun, simulation: Simulation) -> dict[str, Any]:
     plan = simulation.plan
-    names = [(plan.operands[a].name, plan.operands[b].name) for a, b in run.kernel.products]
     return {
         "kind": run.kernel.kind,
         "layer": run.kernel.layer,
         "source": run.kernel.source,
-        "products": [f"{a} x {b}" for a, b in names],
+        "products": described_products(run, plan),
         "output": plan.operands[run.kernel.output].name,
         "tasks": run.tasks,
         "pairs": int(run.sums.pairs.sum()),
@@ -57,6 +79,7 @@ def kernel_json(run: KernelRun, simulation: Simulation) -> dict[str, Any]:
         "densities": [[density(product.x), density(product.y)] for product in run.products],
         "output_density": density(run.output),
         "cycles": run.cycles,
+        "bound_by": bound_by(run, simulation.architecture),
         "compute_cycles": float(run.compute_cycles),
         "longest_task": run.longest_task,
         "bytes": run.traffic.total,
@@ -79,18 +102,19 @@ def as_text(simulation: Simulation) -> str:
     bounds = described["bounds"]
     lines = [
         f"{UNCALIBRATED} ({a.name}: {a.cores} cores of {a.p_sys} x {a.p_sys}, {float(a.clock_mhz):g} MHz, "
-        f"{float(a.bandwidth_gb_per_s):g} GB/s; {len(a.assumed)} of its figures are assumed)",
+        f"{float(a.bandwidth_gb_per_s):g} GB/s; assumed figures: {len(a.assumed)})",
         f"N1 {described['n1']}, N2 {described['n2']}, mapping {described['mapping']}, loads {described['loads']}, "
         f"schedule {described['schedule']}",
         "",
-        f"{'layer':>5} {'kernel':32} {'tasks':>8} {'pairs':>10} {'cycles':>11} {'compute':>13} {'MB':>9}  primitives",
+        f"{'layer':>5} {'kernel':32} {'tasks':>8} {'pairs':>10} {'cycles':>11} {'compute':>13} {'MB':>9}  "
+        f"{'bound by':12}  primitives",
     ]
     for kernel in described["kernels"]:
         name = f"{kernel['kind']} {kernel['output']} = {' + '.join(kernel['products'])}"
         chosen = ", ".join(f"{name} {count:,}" for name, count in kernel["primitives"].items())
         lines.append(
             f"{kernel['layer']:>5} {name[:32]:32} {kernel['tasks']:>8,} {kernel['pairs']:>10,} {kernel['cycles']:>11,} "
-            f"{kernel['compute_cycles']:>13,.1f} {kernel['bytes'] / 1e6:>9.2f}  {chosen}"
+            f"{kernel['compute_cycles']:>13,.1f} {kernel['bytes'] / 1e6:>9.2f}  {kernel['bound_by']:12}  {chosen}"
         )
     spmm = simulation.spmm
     hidden, analyzer = described["analyzer_hidden_cycles"], described["analyzer_cycles"]

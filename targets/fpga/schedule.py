@@ -15,9 +15,9 @@ SCHEDULES: tuple[Schedule, ...] = ("dynamic", "lpt", "static")
 
 @dataclass(frozen=True)
 class Tasks:
-    """The tasks of a kernel, in the order of issue. A task computes for `compute` cycles and moves `bytes`, both at
-    once (double buffering: the next pair's tiles come while a pair is multiplied). `release` is when its decisions are
-    made, in cycles from the start of the kernel."""
+    """The tasks of a kernel. A task computes for `compute` cycles and moves `bytes`, both at once (double buffering:
+    the next pair's tiles come while a pair is multiplied). `release` is when the decisions are made of the task that
+    is issued first, second, ..., in cycles from the start of the kernel: the Analyzer works in the order of issue."""
 
     compute: Integers
     bytes: Integers
@@ -100,13 +100,15 @@ def run(tasks: Tasks, cores: int, bandwidth: float, port: float, schedule: Sched
     `dynamic`: an idle core takes the next task. `lpt`: the same, longest tasks first. `static`: task t runs on core
     t mod cores.
     """
-    queues = queues_of(tasks, cores, port, schedule)
+    order = issue_order(tasks, port, schedule)
+    queues = queues_of(order, cores, schedule)
+    release = dict(zip(order, tasks.release, strict=True)) if tasks.release is not None else {}
     memory = Cores(bandwidth, port)
     started: dict[int, tuple[int, float]] = {}
     slots: list[Slot] = []
     idle = list(range(cores))
     while True:
-        idle, wake = hand_out(idle, queues, tasks, memory, started)
+        idle, wake = hand_out(idle, queues, release, tasks, memory, started)
         if not memory.busy:
             if wake is None:
                 break
@@ -120,30 +122,40 @@ def run(tasks: Tasks, cores: int, bandwidth: float, port: float, schedule: Sched
     return Timeline(slots, max((slot.end for slot in slots), default=0.0))
 
 
-def queues_of(tasks: Tasks, cores: int, port: float, schedule: Schedule) -> list[list[int]]:
-    """The tasks that each core may take, last first; one list that all cores share, or one a core."""
+def issue_order(tasks: Tasks, port: float, schedule: Schedule) -> list[int]:
+    """The tasks in the order in which they are handed out."""
     order = list(range(len(tasks.compute)))
     if schedule == "lpt":
         length = [max(c, b / port) for c, b in zip(tasks.compute.tolist(), tasks.bytes.tolist(), strict=True)]
         order.sort(key=lambda task: -length[task])
-    order.reverse()
+    return order
+
+
+def queues_of(order: list[int], cores: int, schedule: Schedule) -> list[list[int]]:
+    """The tasks that each core may take, last first; one list that all cores share, or one a core."""
+    last_first = order[::-1]
     if schedule == "static":
-        return [[task for task in order if task % cores == core] for core in range(cores)]
-    return [order] * cores
+        return [[task for task in last_first if task % cores == core] for core in range(cores)]
+    return [last_first] * cores
 
 
 def hand_out(
-    idle: list[int], queues: list[list[int]], tasks: Tasks, memory: Cores, started: dict[int, tuple[int, float]]
+    idle: list[int],
+    queues: list[list[int]],
+    release: dict[int, float],
+    tasks: Tasks,
+    memory: Cores,
+    started: dict[int, tuple[int, float]],
 ) -> tuple[list[int], float | None]:
     """Gives idle cores the tasks that are decided; the cores that stay idle, and when a task will be decided."""
     waiting: list[int] = []
     wake: float | None = None
     for core in sorted(idle):
         queue = queues[core]
-        release = tasks.release[queue[-1]] if queue and tasks.release is not None else 0.0
-        if not queue or release > memory.now:
+        decided = release.get(queue[-1], 0.0) if queue else 0.0
+        if not queue or decided > memory.now:
             waiting.append(core)
-            wake = (release if wake is None else min(wake, release)) if queue else wake
+            wake = (decided if wake is None else min(wake, decided)) if queue else wake
             continue
         task = queue.pop()
         started[core] = (task, memory.now)

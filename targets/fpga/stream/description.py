@@ -128,7 +128,7 @@ def operand_line(entry: dict[str, Any]) -> str:
 
 
 def kernel_lines(entry: dict[str, Any]) -> list[str]:
-    products = [f"{p['lhs']} x {p['rhs']} [{p['inner']} pairs of {p['inner_size']}]" for p in entry["products"]]
+    products = [f"{p['lhs']} @ {p['rhs']} [inner {p['inner']:,} of {p['inner_size']}]" for p in entry["products"]]
     text = " + ".join([*products, *entry["addends"]])
     text = f"({text}) * {entry['scale']}" if entry["scale"] else text
     text = f"{text} + {entry['bias']}" if entry["bias"] else text
@@ -136,9 +136,10 @@ def kernel_lines(entry: dict[str, Any]) -> list[str]:
     text = " + ".join([text, *entry["residuals"]])
     first, last = entry["tasks"]
     grid, tile = entry["grid"], entry["tile"]
+    across = "one a task" if entry["fusion"] == 1 else f"up to {entry['fusion']} across a task"
     order = ", in an order of their own" if entry["explicit_order"] else ""
     return [
         f"  layer {entry['layer']} {entry['kind']:9} {entry['output']} = {text}",
-        f"    tasks {first:,} to {last - 1:,}: grid {grid[0]} x {grid[1]} of tiles {tile[0]} x {tile[1]}, "
-        f"up to {entry['fusion']} across a task{order}",
+        f"    tasks {first:,} to {last - 1:,}: grid {grid[0]:,} x {grid[1]:,} of tiles {tile[0]} x {tile[1]}, "
+        f"{across}{order}",
     ]

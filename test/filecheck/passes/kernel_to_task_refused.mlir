@@ -1,6 +1,8 @@
 // RUN: gnnc-opt %s -p kernel-partition --split-input-file --verify-diagnostics | filecheck %s --check-prefix NODES
 // RUN: gnnc-opt %s -p 'kernel-partition{nodes=4 method=search n1=24 n2=16}' --split-input-file --verify-diagnostics | filecheck %s --check-prefix SIZES
 // RUN: gnnc-opt %s -p 'convert-kernel-to-task{nodes=4}' --split-input-file --verify-diagnostics | filecheck %s --check-prefix SCHEME
+// RUN: gnnc-opt %s -p convert-kernel-to-task --split-input-file --verify-diagnostics | filecheck %s --check-prefix TASKS
+// RUN: gnnc-opt %s -p 'kernel-partition{nodes=99},convert-kernel-to-task{nodes=4}' --split-input-file --verify-diagnostics | filecheck %s --check-prefix OTHER
 
 !x = tensor<?x4xf32, #gnn.on<nodes "n">>
 func.func @structure() {
@@ -13,3 +15,5 @@ func.func @forward(%x: !x {gnn.name = "x"}, %w: tensor<4x4xf32> {kernel.weight =
 // NODES: kernel-partition needs the number of nodes: give nodes=
 // SIZES: kernel-partition takes from a search n1=24 and n2=16, which are no legal sizes
 // SCHEME: kernel.update has no scheme: run kernel-partition first
+// TASKS: convert-kernel-to-task needs the number of nodes: give nodes=
+// OTHER: kernel.update has a scheme for other nodes than 4: run kernel-partition with as many

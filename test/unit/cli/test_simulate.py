@@ -85,6 +85,12 @@ def test_inspect(run: Run, artifact: Path) -> None:
     assert json.loads(out)["nodes"] == 34
 
 
+def test_no_code_for_a_processor(run: Run, artifact: Path) -> None:
+    code, out, err = run("inspect", artifact, "--emit", "loops")
+    assert (code, out) == (2, "")
+    assert err == "error: --emit shows code for CPUs and GPUs: print the kernels of an FPGA artifact with --ir\n"
+
+
 def test_damaged_stream_is_refused(run: Run, artifact: Path) -> None:
     data = bytearray((artifact / "stream.bin").read_bytes())
     data[300] ^= 1

@@ -33,7 +33,8 @@ def test_default() -> None:
         ("cores = 7", "cores = 7\ncolour = 1", "has an unknown key accelerator.colour: remove it"),
         ("[host]", "[rack]", "has no host.pcie_gb_per_s: add it"),
         ("operand_buffer_bytes = 1048576", "operand_buffer_bytes = 64", "a tile of 16 x 16 numbers must fit"),
-        ("operand_buffer_bytes = 1048576", "operand_buffer_bytes = 99999999999", "places within a tile have 16 bits"),
+        ("result_buffer_bytes = 1048576", "result_buffer_bytes = 1023", "must fit, give 1024 at least"),
+        ("er_bytes = 1048576 ", "er_bytes = 99999999999 ", "places within a tile have 16 bits, give 4 GiB at most"),
         ('"memory.burst_bytes"', '"memory.colour"', "assumed names memory.colour"),
         ("[memory]", "[memory", "is no TOML"),
     ],
@@ -46,6 +47,12 @@ def test_faults(old: str, new: str, message: str, tmp_path: Path) -> None:
         load_architecture(file)
     assert message in str(error.value)
     assert str(file) in str(error.value)
+
+
+def test_the_smaller_buffer_limits_tiles(tmp_path: Path) -> None:
+    file = tmp_path / "board.toml"
+    file.write_text(U250.replace("result_buffer_bytes = 1048576", "result_buffer_bytes = 4096"))
+    assert load_architecture(file).n_max == 32
 
 
 def test_missing(tmp_path: Path) -> None:

@@ -9,10 +9,11 @@ import pytest
 import torch
 from fpga_programs import SMALL, numbers_of, small_model, small_program, trained_program
 
+import gnnc
 from gnnc.passes.analysis.linear_forms import Order
 from gnnc.targets.fpga.loads import LOADS, Loads
 from gnnc.targets.fpga.pairs import MAPPINGS, Mapping
-from gnnc.targets.fpga.reordering import REORDERINGS, Reordering
+from gnnc.targets.fpga.reordering import REORDERINGS, Reordering, permuted
 from gnnc.targets.fpga.schedule import SCHEDULES, Schedule
 from gnnc.targets.fpga.simulator import Setting, Simulation, simulate
 
@@ -102,6 +103,14 @@ def test_reordering_changes_no_number(reorder: Reordering) -> None:
     checked = program.simulate(reorder=reorder)
     assert checked.verification.passed
     assert checked.reorder == reorder
+
+
+@pytest.mark.parametrize("reorder", REORDERINGS)
+def test_nasty_graphs_are_reordered(reorder: Reordering, nasty_graphs: dict[str, gnnc.Graph]) -> None:
+    for graph in nasty_graphs.values():
+        sources, targets = np.asarray(graph.edge_index)
+        order = permuted(reorder, sources, targets, graph.num_nodes)
+        assert order is None or sorted(order.tolist()) == list(range(graph.num_nodes))
 
 
 def test_automatic_reordering_is_no_slower() -> None:

@@ -42,6 +42,13 @@ def test_tasks_wait_for_their_decisions() -> None:
     assert [(slot.start, slot.end) for slot in timeline.slots] == [(5, 8), (20, 23)]
 
 
+def test_decisions_are_made_in_the_order_of_issue() -> None:
+    waiting = tasks([1, 1, 9], [1, 1, 1], [1, 2, 3])
+    assert run(waiting, 1, 1, 1, "dynamic").makespan == 12
+    longest_first = run(waiting, 1, 1, 1, "lpt")
+    assert [(slot.task, slot.start) for slot in longest_first.slots] == [(2, 1), (0, 10), (1, 11)]
+
+
 def test_no_tasks() -> None:
     assert run(tasks([], []), 2, 1, 1, "dynamic").makespan == 0
 
