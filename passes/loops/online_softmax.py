@@ -76,6 +76,11 @@ class OnlineSoftmax(ABC):
         scaled down."""
 
     @abstractmethod
+    def joined(self, state: list[SSAValue], later: list[SSAValue]) -> tuple[list[SSAValue], OfHead]:
+        """Largest scores and sums of some edges and of later ones, whose largest scores are no smaller; and by what the
+        weighted sums of the earlier ones are scaled down."""
+
+    @abstractmethod
     def weight(self, place: SSAValue, head: Lanes) -> SSAValue:
         """The weight of an edge of the chunk."""
 
@@ -87,6 +92,19 @@ class OnlineSoftmax(ABC):
         """What is carried once edges `first` to `last` of a row are added."""
         self.row, self.last = row, last
         return self.b.loop(first, last, self.b.index(self.b.width), carried, self.chunk)
+
+    def emptied(self, carried: list[SSAValue]) -> list[SSAValue]:
+        """What is carried before the first edge of a block that follows others: their largest scores, and no sums."""
+        scores = len(carried[: -len(self.wanted)]) // 2
+        nothing = [self.b.splat(0.0) if self.b.is_vector(c) else self.b.number(0.0) for c in carried[scores:]]
+        return [*carried[:scores], *nothing]
+
+    def combined(self, so_far: list[SSAValue], added: list[SSAValue]) -> list[SSAValue]:
+        """What is carried after a block that began `emptied`."""
+        b, n = self.b, len(self.wanted)
+        state, scale = self.joined(so_far[:-n], added[:-n])
+        totals = zip(so_far[-n:], added[-n:], self.head_of, strict=True)
+        return [*state, *(b.plus(b.times(total, scale(head)), more) for total, more, head in totals)]
 
     def finish(self, carried: Sequence[SSAValue]) -> dict[Accumulated, SSAValue]:
         """The weighted sums."""
@@ -171,6 +189,18 @@ class EdgeVectors(OnlineSoftmax):
             sums.append(b.plus(b.times(total, scales[head]), b.horizontal("add", weights)))
         return [*maxima, *sums], scales.__getitem__
 
+    def joined(self, state: list[SSAValue], later: list[SSAValue]) -> tuple[list[SSAValue], OfHead]:
+        b, n = self.b, len(self.heads)
+        scales = {
+            head: exponential(b, b.minus(maximum, larger))
+            for head, maximum, larger in zip(self.heads, state[:n], later[:n], strict=True)
+        }
+        sums = [
+            b.plus(b.times(total, scales[head]), more)
+            for head, total, more in zip(self.heads, state[n:], later[n:], strict=True)
+        ]
+        return [*later[:n], *sums], scales.__getitem__
+
     def write_scores(self, start: SSAValue, count: SSAValue) -> None:
         b = self.b
 
@@ -232,6 +262,11 @@ class HeadVectors(OnlineSoftmax):
 
         (added,) = b.loop(b.index(0), count, b.index(1), [b.times(total, scale)], exponentiate)
         return [larger, added], self.each(scale)
+
+    def joined(self, state: list[SSAValue], later: list[SSAValue]) -> tuple[list[SSAValue], OfHead]:
+        b = self.b
+        scale = exponential(b, b.minus(state[0], later[0]))
+        return [later[0], b.plus(b.times(state[1], scale), later[1])], self.each(scale)
 
     def each(self, factors: SSAValue) -> OfHead:
         """The lanes of a vector as numbers, by way of memory."""
