@@ -99,7 +99,7 @@ def test_parts_give_the_whole(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["sage", "gat", "many heads"])
 def test_a_hub_gets_what_few_edges_give(name: str) -> None:
-    """A mean doesn't change when all that it is taken of comes 16,000 times; that many numbers of one sign, added up one
+    """A mean doesn't change when all that it is taken of comes 16,000 times; as many numbers of one sign, summed one
     by one, would be wrong by 1e-3."""
     op = conv_of(name)
     inputs = Inputs(op, 0, 0)
