@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,7 @@ from gnnc.store_runs import DEFAULT_MEMORY, StoreOptions, run_in_store
 from gnnc.targets.gpu.errors import ResourceError, size_text
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.fused_executor import executor_for_stores, executor_on_device, executor_with_kernels
-from gnnc.targets.gpu.reordering import Reorder, neighbor_bytes
+from gnnc.targets.gpu.reordering import Reorder, loads_of
 from gnnc.targets.gpu.run_report import RunReport
 from gnnc.targets.gpu.sparse_rows import SparseRows, crossovers_of, sparse_features
 from gnnc.tensors import as_tensor
@@ -85,7 +86,6 @@ class Program:
         self._graph_as_frozen: AnyGraph | None = None
         self._executor = BatchedExecutor(module, weights)
         self._cpu_executor: BatchedExecutor | None = None
-        self._store_executor: BatchedExecutor | None = None
         self._device_executor: BatchedExecutor | None = None
         self._structure: tuple[AnyGraph, tuple[Any, ...]] | None = None
         self._features: tuple[AnyGraph, KeptFeatures] | None = None
@@ -195,12 +195,12 @@ class Program:
         known = self._reordered
         if known is not None and known[0] is graph and known[1] == (reorder, budget, store):
             return known[2]
-        width = neighbor_bytes(self._executor.operations)
         if store is None:
-            found = in_memory(graph, self.inputs, reorder, budget, width)
+            found = in_memory(graph, self.inputs, reorder, budget, loads_of(self._executor, in_store=False))
         else:
+            loads = loads_of(self.executor_in_store, in_store=True)
             budget_of_store = memory_bytes(DEFAULT_MEMORY) if budget is None else budget
-            found = on_disk(graph, self.inputs, reorder, Path(store), budget_of_store, width)
+            found = on_disk(graph, self.inputs, reorder, Path(store), budget_of_store, loads)
         self._reordered = graph, (reorder, budget, store), found
         return found
 
@@ -288,13 +288,16 @@ class Program:
         check_counts(options.batch_size, options.threads)
         asked = None if nodes is None else asked_nodes(nodes, self.output_rows(), graph.node_counts)
         wanted = None if asked is None else {name: torch.unique(ids) for name, ids in asked.items()}
-        if self._store_executor is None:
-            self._store_executor = executor_for_stores(self.module, self.weights)
-        executor = self._store_executor
+        executor = self.executor_in_store
         results, self.report = run_in_store(executor, self.inputs, given, tensors, graph.node_counts, wanted, options)
         if asked is None:
             return results
         return [rows.select(r, asked) for r, rows in zip(results, self.output_rows(), strict=True)]
+
+    @cached_property
+    def executor_in_store(self) -> BatchedExecutor:
+        """What runs the program with a store."""
+        return executor_for_stores(self.module, self.weights)
 
     @property
     def precision(self) -> str:

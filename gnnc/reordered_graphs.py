@@ -19,7 +19,7 @@ from gnnc.graph_entries import is_node_ids
 from gnnc.output_rows import OutputRows
 from gnnc.store_runs import FORMAT, array_key, digest
 from gnnc.targets.gpu.errors import ResourceError, size_text
-from gnnc.targets.gpu.reordering import REORDERS, Reorder, choose_order, need, neighborhoods_of
+from gnnc.targets.gpu.reordering import REORDERS, Load, Reorder, choose_order, need, neighborhoods_of
 from gnnc.targets.gpu.store.array_file import ArrayFile
 from gnnc.targets.gpu.store.csc_file import build_csc
 from gnnc.targets.gpu.store.edge_stream import Relation
@@ -93,12 +93,12 @@ def reason_against(graph: AnyGraph, inputs: Sequence[ModelInput]) -> str | None:
 
 
 def in_memory(
-    graph: Graph, inputs: Sequence[ModelInput], reorder: Reorder, memory: int | None, width: int
+    graph: Graph, inputs: Sequence[ModelInput], reorder: Reorder, memory: int | None, loads: Sequence[Load]
 ) -> ReorderedGraph | None:
     """The graph with its nodes in another order, None where its own is as good; see `choose_order`."""
     start = time.perf_counter()
     edges = as_tensor(graph.edge_index).to(torch.int64)
-    name, order = choose_order(reorder, neighborhoods_of(edges, graph.num_nodes), memory, width)
+    name, order = choose_order(reorder, neighborhoods_of(edges, graph.num_nodes), memory, loads)
     if order is None:
         return None
     places = np.empty_like(order)
@@ -139,14 +139,14 @@ def numbers(inputs: Sequence[ModelInput], order: Ids, arrays: Mapping[str, Any])
 
 
 def on_disk(
-    graph: Graph, inputs: Sequence[ModelInput], reorder: Reorder, store: Path, memory: int, width: int
+    graph: Graph, inputs: Sequence[ModelInput], reorder: Reorder, store: Path, memory: int, loads: Sequence[Load]
 ) -> ReorderedGraph | None:
     """The graph with its nodes in another order, in a folder of the store; found there by a later run. Raises RunError
     if memory or disk don't suffice."""
     start = time.perf_counter()
     arrays = needed_arrays(graph, inputs)
-    room = memory // max(1, width) if reorder == "auto" else 0
-    key = digest(FORMAT, reorder, str(room), *(f"{name} {array_key(array)}" for name, array in arrays.items()))
+    asked = f"{reorder} {memory} {loads}" if reorder == "auto" else reorder
+    key = digest(FORMAT, asked, *(f"{name} {array_key(array)}" for name, array in arrays.items()))
     folder = StoreFolder(store)
     try:
         with folder.faults(), folder.locked():
@@ -155,7 +155,7 @@ def on_disk(
                 building = place.with_name(f"{place.name}.partial")
                 building.mkdir(exist_ok=True)
                 folder.check_room(sum(array.nbytes for array in arrays.values()) + 8 * graph.num_edges)
-                write_reordered_graph(building, graph, arrays, reorder, memory, width)
+                write_reordered_graph(building, graph, arrays, reorder, memory, loads)
                 sync_folder(building)
                 building.rename(place)
                 sync_folder(store)
@@ -171,7 +171,7 @@ def on_disk(
 
 
 def write_reordered_graph(
-    folder: Path, graph: Graph, arrays: Mapping[str, Any], reorder: Reorder, memory: int, width: int
+    folder: Path, graph: Graph, arrays: Mapping[str, Any], reorder: Reorder, memory: int, loads: Sequence[Load]
 ) -> None:
     """Writes the order, the edges and what the graph has for each node."""
     edges = as_tensor(arrays["edge_index"])
@@ -184,7 +184,7 @@ def write_reordered_graph(
             f"memory of {size_text(memory)} does not suffice: the order '{reorder}' takes {size_text(taken)}; give at "
             "least that much, or another order"
         )
-    name, order = choose_order(reorder if taken <= memory else "none", neighborhoods, memory, width)
+    name, order = choose_order(reorder if taken <= memory else "none", neighborhoods, memory, loads)
     shutil.rmtree(folder / "neighbors")
     (folder / "name").write_text(name, encoding="utf-8")
     if order is None:

@@ -91,6 +91,12 @@ class EdgeLoop:
 
         return self.b.loop(first, last, self.b.index(1), carried, body)
 
+    def combined(
+        self, wanted: Sequence[Accumulated], some: Sequence[SSAValue], others: Sequence[SSAValue]
+    ) -> list[SSAValue]:
+        """What is carried once both some edges and others are added."""
+        return [self.combine(a, one, other) for a, one, other in zip(wanted, some, others, strict=True)]
+
     def finish(
         self, first: SSAValue, last: SSAValue, wanted: Sequence[Accumulated], carried: Sequence[SSAValue]
     ) -> dict[Accumulated, SSAValue]:

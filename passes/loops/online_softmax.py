@@ -71,6 +71,33 @@ class OnlineSoftmax:
         self.row, self.last = row, last
         return self.b.loop(first, last, self.b.index(CHUNK), carried, self.chunk)
 
+    def emptied(self, carried: Sequence[SSAValue]) -> list[SSAValue]:
+        """What is carried before the first edge of a block that follows others: their largest scores, and no sums."""
+        maxima, sums, totals = self.parts(carried)
+        nothing = [self.b.splat(0.0) if self.b.is_vector(c) else self.b.number(0.0) for c in (*sums, *totals)]
+        return [*maxima, *nothing]
+
+    def combined(self, so_far: Sequence[SSAValue], added: Sequence[SSAValue]) -> list[SSAValue]:
+        """What is carried after a block that began `emptied`: its largest scores are no smaller than those before."""
+        maxima, sums, totals = self.parts(so_far)
+        larger, *more = self.parts(added)
+        sums, totals = self.scaled(sums, totals, maxima, larger)
+        joined = zip((*sums, *totals), (*more[0], *more[1]), strict=True)
+        return [*larger, *(self.b.plus(before, later) for before, later in joined)]
+
+    def scaled(
+        self,
+        sums: Sequence[SSAValue],
+        totals: Sequence[SSAValue],
+        maxima: Sequence[SSAValue],
+        larger: Sequence[SSAValue],
+    ) -> tuple[list[SSAValue], list[SSAValue]]:
+        """What has been summed so far, where the largest scores are larger now."""
+        b = self.b
+        scales = [exponential(b, b.minus(before, now)) for before, now in zip(maxima, larger, strict=True)]
+        self.keep_factors(scales)
+        return [b.times(s, scale) for s, scale in zip(sums, scales, strict=True)], self.times_factors(totals)
+
     def finish(self, carried: Sequence[SSAValue]) -> dict[Accumulated, SSAValue]:
         """The weighted sums."""
         _, sums, totals = self.parts(carried)
@@ -98,11 +125,9 @@ class OnlineSoftmax:
         self.write_scores(start, count)
         self.end_scores(end)
         larger = [self.over_edges(b.maximum, m) for m in self.over_scores(end, maxima, self.largest)]
-        scales = [exponential(b, b.minus(before, now)) for before, now in zip(maxima, larger, strict=True)]
-        scaled = [b.times(s, scale) for s, scale in zip(sums, scales, strict=True)]
-        added = self.over_scores(end, scaled, lambda place, so_far: self.exponentials(place, larger, so_far))
-        self.keep_factors(scales)
-        return [*larger, *added, *self.weighted_sums(start, count, self.times_factors(totals))]
+        sums, totals = self.scaled(sums, totals, maxima, larger)
+        sums = self.over_scores(end, sums, lambda place, so_far: self.exponentials(place, larger, so_far))
+        return [*larger, *sums, *self.weighted_sums(start, count, totals)]
 
     def write_scores(self, start: SSAValue, count: SSAValue) -> None:
         """Numbers of all heads together where they can be loaded so; else one after the other."""

@@ -209,7 +209,9 @@ class HubRow:
 
 
 def reduced(reduction: Reduction, values: torch.Tensor, axis: int) -> torch.Tensor:
-    """All rows reduced to one."""
+    """All rows reduced to one; a sum of many is taken in pairs."""
+    if reduction is Reduction.SUM:
+        return values.sum(axis, keepdim=True)
     index = torch.zeros(values.shape[axis], dtype=torch.int64, device=values.device)
     return aggregate(reduction, values, index, 1, axis)
 

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from xdsl.ir import BlockArgument, SSAValue
 
-from gnnc.dialects.gnn import ConvBlockOp, ConvOperation, End, FusedOperation, LoadWeightOp
+from gnnc.dialects.gnn import ConvBlockOp, ConvOperation, End, FusedConvOp, FusedOperation, LoadWeightOp
 from gnnc.dialects.gnn.attributes import domain_axis, domain_of
 from gnnc.passes.loops.arguments import PADDING, KernelInput, Role
 from gnnc.targets.gpu.arena import LINE, RowsOf, new_buffer
@@ -46,15 +46,19 @@ class TiledConv:
 
     @property
     def sum_bytes(self) -> int:
-        """Bytes of the sums of a target."""
-        start = self.kernel.first_sums
-        return RowsOf(tuple(start.shape), start.dtype).stride * start.element_size()
+        return sum_bytes(self.kernel)
 
     @property
     def demand(self) -> Demand:
         row_bytes = sum(row_size(self.inputs[place][1]) for place in self.from_disk)
         nodes, edges = self.edges.node_count(self.end.opposite), self.edges.edge_count
         return Demand(nodes, row_bytes, self.sum_bytes, edges, known_tilings(self.edges.file))
+
+
+def sum_bytes(kernel: Kernel) -> int:
+    """Bytes of the sums of a target."""
+    start = kernel.first_sums
+    return RowsOf(tuple(start.shape), start.dtype).stride * start.element_size()
 
 
 def row_size(rows: torch.Tensor) -> int:
@@ -71,33 +75,52 @@ def tiled_convs(
 ) -> list[TiledConv] | None:
     """The Convs at nodes of a set, if all that reduces edges there are Convs that can be added up in parts from what
     the block is given. `on_disk` are the places of operands whose rows are read from disk."""
-    if any(isinstance(o, ConvOperation) for o in op.body.block.ops):
+    adding = kernels_in_parts(op, node_set, kernels)
+    if adding is None:
         return None
     found: list[TiledConv] = []
-    for conv in convs_at(op, node_set):
-        kernel, edges = kernels[conv], operands[place_of(conv.inputs[place_of(conv.edges)])]
-        assert isinstance(kernel, Kernel)
-        arrays = [given_array(conv.inputs[i.place], operands, weights) for i in kernel.adding.inputs]
-        if not isinstance(edges, StoredEdgeSet) or any(i.role is Role.EDGE for i in kernel.adding.inputs):
+    for conv, kernel in adding.items():
+        edges = operands[place_of(conv.inputs[place_of(conv.edges)])]
+        if not isinstance(edges, StoredEdgeSet):
             return None
-        known = [(i, array) for i, array in zip(kernel.adding.inputs, arrays, strict=True) if array is not None]
-        if len(known) < len(arrays):
-            return None
+        inputs = [(i, given_array(conv.inputs[i.place], operands, weights)) for i in kernel.adding.inputs]
         from_disk = [
             number
-            for number, (i, _) in enumerate(known)
+            for number, (i, _) in enumerate(inputs)
             if i.role is Role.NEIGHBOR and place_of(conv.inputs[i.place]) in on_disk
         ]
-        found.append(TiledConv(kernel, edges, conv.end.data, known, frozenset(from_disk)))
+        found.append(TiledConv(kernel, edges, conv.end.data, inputs, frozenset(from_disk)))
     return found
 
 
-def given_array(value: SSAValue, operands: Sequence[Any], weights: Mapping[str, torch.Tensor]) -> torch.Tensor | None:
-    """What the block is given for an input of a Conv, None if it is computed or its rows don't come first."""
+def kernels_in_parts(
+    op: ConvBlockOp, node_set: str, kernels: Mapping[FusedOperation, AnyKernel]
+) -> dict[FusedConvOp, Kernel] | None:
+    """The Convs at nodes of a set, if all that reduces edges there are Convs that can be added up in parts from what a
+    block is given."""
+    if any(isinstance(o, ConvOperation) for o in op.body.block.ops):
+        return None
+    found: dict[FusedConvOp, Kernel] = {}
+    for conv in convs_at(op, node_set):
+        kernel = kernels[conv]
+        assert isinstance(kernel, Kernel)
+        if not all(i.role is not Role.EDGE and is_given(conv.inputs[i.place]) for i in kernel.adding.inputs):
+            return None
+        found[conv] = kernel
+    return found
+
+
+def is_given(value: SSAValue) -> bool:
+    """Whether a block is given an input of a Conv, with its rows first, and doesn't compute it."""
+    rows_first = domain_of(value.type) is None or domain_axis(value.type) == 0
+    return isinstance(value.owner, LoadWeightOp) or (isinstance(value, BlockArgument) and rows_first)
+
+
+def given_array(value: SSAValue, operands: Sequence[Any], weights: Mapping[str, torch.Tensor]) -> torch.Tensor:
+    """What the block is given for an input of a Conv."""
     if isinstance(value.owner, LoadWeightOp):
         return weights[value.owner.weight.string_value()]
-    rows_first = domain_of(value.type) is None or domain_axis(value.type) == 0
-    return operands[value.index] if isinstance(value, BlockArgument) and rows_first else None
+    return operands[place_of(value)]
 
 
 def grids(convs: Sequence[TiledConv], tiling: Tiling, targets: int) -> list[Grid]:

@@ -1,4 +1,4 @@
-"""How many distinct inputs batches load in an order, from a few of them; and which order loads least."""
+"""How many distinct inputs batches load in an order, from a few of them; and which order is the cheapest."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ WINDOW = 2**12
 """The fewest edges that are looked at together."""
 
 WORTHWHILE = 0.9
-"""An order must load no more than this share of what the graph's own order loads."""
+"""The price of an order must be no more than this share of that of the graph's own order."""
 
 FEW = 1.5
-"""Where each input is loaded no more often than this, no order is looked for."""
+"""Where the graph's own order has no more than this times the least price, no other order is looked for."""
 
 
 def inputs_per_node(graph: Neighborhoods, order: NDArray[np.int64], room: int) -> float:
@@ -49,19 +49,22 @@ def batch_from(
 
 
 def best_order(
-    graph: Neighborhoods, room: int, orders: Mapping[OrderName, Callable[[Neighborhoods], NDArray[np.int64]]]
+    graph: Neighborhoods,
+    price: Callable[[NDArray[np.int64]], float],
+    least: float,
+    orders: Mapping[OrderName, Callable[[Neighborhoods], NDArray[np.int64]]],
 ) -> tuple[OrderName, NDArray[np.int64]] | None:
-    """The order that loads fewest inputs, with its name; None where the graph's own is as good. Never one that is
-    expected to load more than that."""
-    own = inputs_per_node(graph, np.arange(graph.nodes), room)
+    """The order with the lowest price, with its name; None where the graph's own is as good. `least` is a price below
+    which no order can get."""
+    own = price(np.arange(graph.nodes))
     best: tuple[OrderName, NDArray[np.int64]] | None = None
-    if own <= FEW:
+    if own <= FEW * least:
         return best
-    least = WORTHWHILE * own
+    lowest = WORTHWHILE * own
     for name, order_of in orders.items():
         order = order_of(graph)
-        inputs = inputs_per_node(graph, order, room)
-        if inputs < least:
+        found = price(order)
+        if found < lowest:
             best = name, order
-            least = inputs
+            lowest = found
     return best

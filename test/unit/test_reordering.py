@@ -17,7 +17,7 @@ from torch_geometric.nn.models import GAT, GraphSAGE
 
 import gnnc
 from gnnc.errors import RunError
-from gnnc.targets.gpu import stored_ways
+from gnnc.targets.gpu import reordering, stored_ways
 from gnnc.targets.gpu.reordering import REORDERS
 from gnnc.targets.gpu.store.csc_file import CscFile
 
@@ -98,7 +98,8 @@ def test_features_of_a_run_and_some_nodes(tmp_path: Path) -> None:
 
 def test_batches_load_fewer_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where inputs are gathered; tiles read all of them in any order."""
-    monkeypatch.setattr(stored_ways, "tiled_convs", Mock(return_value=None))
+    for module, name in ((stored_ways, "tiled_convs"), (reordering, "kernels_in_parts")):
+        monkeypatch.setattr(module, name, Mock(return_value=None))
     graph, program = mapped(communities(4000, 40_000, width=64), tmp_path / "graph"), sage(64)
     unique: dict[str, int] = {}
     expected = np.array(program.run(graph=graph))
@@ -108,6 +109,13 @@ def test_batches_load_fewer_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         unique[reorder] = sum(b.neighbors for block in program.report.blocks for b in block.batches)
     assert program.report.reorder == "stream"
     assert unique["auto"] <= 0.6 * unique["random"]
+
+
+def test_auto_leaves_the_nodes_where_tiles_are_cheaper(tmp_path: Path) -> None:
+    graph, program = mapped(communities(20_000, 200_000, width=64), tmp_path / "graph"), sage(64)
+    program.run(graph=graph, store=tmp_path / "store", memory="1MiB", reorder="auto")
+    assert program.report.reorder == "none"
+    assert "tiles" in {block.way for block in program.report.blocks}
 
 
 def test_auto_leaves_the_nodes_where_everything_fits(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gnnc.targets.gpu.reordering import ORDERS, choose_order, neighborhoods_of
+from gnnc.targets.gpu.reordering import ORDERS, Load, choose_order, neighborhoods_of
 from gnnc.targets.orders import shared_inputs
 from gnnc.targets.orders.neighborhoods import Neighborhoods
 from gnnc.targets.orders.shared_inputs import communities, shared_inputs_order
@@ -27,13 +28,14 @@ def graphs(draw: Callable[..., list[int]]) -> Neighborhoods:
     return neighborhoods_of(torch.tensor([sources, targets], dtype=torch.int64), nodes)
 
 
-def planted(count: int, size: int, edges: int) -> tuple[Neighborhoods, NDArray[np.int64]]:
-    """Communities whose nodes are in no order, and the community of each node."""
+def planted(count: int, size: int, edges: int, inside: float = 1) -> tuple[Neighborhoods, NDArray[np.int64]]:
+    """Communities whose nodes are in no order, and the community of each node; a share of the edges is inside."""
     random = np.random.default_rng(0)
     nodes = count * size
     ids = random.permutation(nodes)
     first = random.integers(0, nodes, edges)
     second = first // size * size + random.integers(0, size, edges)
+    second = np.where(random.random(edges) < inside, second, random.integers(0, nodes, edges))
     of_node = np.empty(nodes, np.int64)
     of_node[ids] = np.arange(nodes) // size
     return neighborhoods_of(torch.from_numpy(np.stack([ids[first], ids[second]])), nodes), of_node
@@ -103,18 +105,29 @@ def test_the_best_order_is_never_worse_than_the_graphs_own() -> None:
     def same(given: Neighborhoods) -> NDArray[np.int64]:
         return np.arange(given.nodes)
 
-    found = best_order(graph, 300, {"random": same, "stream": good})
+    def inputs(order: NDArray[np.int64], room: int = 300) -> float:
+        return inputs_per_node(graph, order, room)
+
+    found = best_order(graph, inputs, 1.0, {"random": same, "stream": good})
     assert found is not None
     assert found[0] == "stream"
-    assert best_order(graph, 300, {"random": same}) is None
-    assert best_order(graph, 10**9, {"stream": good}) is None, "one batch loads everything once"
+    assert best_order(graph, inputs, 1.0, {"random": same}) is None
+    assert best_order(graph, partial(inputs, room=10**9), 1.0, {"stream": good}) is None, "one batch loads all"
 
 
 def test_auto_looks_at_the_budget() -> None:
     graph, _ = planted(50, 40, 20_000)
-    assert choose_order("auto", graph, None, 64) == ("none", None)
-    assert choose_order("auto", graph, 10**9, 64) == ("none", None)
-    name, order = choose_order("auto", graph, 2000 * 48, 512)
+    assert choose_order("auto", graph, None, [Load(64)]) == ("none", None)
+    assert choose_order("auto", graph, 10**9, [Load(64)]) == ("none", None)
+    name, order = choose_order("auto", graph, 2000 * 48, [Load(512)])
     assert name == "stream"
     assert order is not None
-    assert choose_order("auto", graph, 1000, 512) == ("none", None), "there is no room to find an order"
+    assert choose_order("auto", graph, 1000, [Load(512)]) == ("none", None), "there is no room to find an order"
+
+
+def test_auto_leaves_the_nodes_where_tiles_are_cheaper_than_any_order() -> None:
+    graph, _ = planted(40, 50, 30_000, inside=0.8)
+    memory = 2000 * 200
+    assert choose_order("auto", graph, memory, [Load(512)])[0] == "stream"
+    assert choose_order("auto", graph, memory, [Load(512, 512)]) == ("none", None)
+    assert choose_order("auto", graph, memory, [Load(512, 2**16)])[0] == "stream", "sums leave room for short ranges"
