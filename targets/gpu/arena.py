@@ -7,6 +7,7 @@ import math
 import mmap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 
@@ -21,7 +22,13 @@ class RowsOf:
     shape: tuple[int, ...]
     dtype: torch.dtype
 
-    @property
+    @cached_property
+    def strides(self) -> tuple[int, ...]:
+        """From one number to the next along each axis."""
+        inner = [math.prod(self.shape[axis + 1 :]) for axis in range(len(self.shape))]
+        return (self.stride, *inner)
+
+    @cached_property
     def stride(self) -> int:
         """From one row to the next, in numbers: rows longer than a cache line begin at one, shorter ones don't cross
         from one to the next."""
@@ -41,13 +48,10 @@ class Arena:
 
     def empty(self, kind: RowsOf, rows: int) -> torch.Tensor:
         """Rows with undefined numbers."""
-        stride, itemsize = kind.stride, kind.dtype.itemsize
         # a vector's width after the last row: a kernel may read a line to its end
-        needed = rows * stride * itemsize + LINE
-        buffer = self.take(needed)
+        buffer = self.take(rows * kind.stride * kind.dtype.itemsize + LINE)
         self.used[buffer.data_ptr()] = buffer
-        numbers = buffer[: rows * stride * itemsize].view(kind.dtype).view(rows, stride)
-        return numbers[:, : math.prod(kind.shape)].unflatten(1, kind.shape) if kind.shape else numbers[:, 0]
+        return buffer.view(kind.dtype).as_strided((rows, *kind.shape), kind.strides)
 
     def packed(self, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
         """An array of undefined numbers side by side."""
@@ -60,7 +64,7 @@ class Arena:
         """The smallest free buffer that is large enough and not much too large, or a new one."""
         fitting = [b for b in self.free if size <= b.shape[0] <= 2 * size + HUGE]
         if not fitting:
-            return new_buffer(size)
+            return new_buffer(-(-size // LINE) * LINE)  # for numbers of any size, later
         best = min(fitting, key=lambda b: b.shape[0])
         self.free = [b for b in self.free if b is not best]
         return best

@@ -95,6 +95,8 @@ class BlockRun:
 
 def pieces(batch: Batch, count: int) -> list[Batch]:
     """A batch cut into so many batches of about equal size, one row at least."""
+    if count == 1:
+        return [batch]
     size = -(-batch.rows // count) if batch.rows else 1
     starts = range(0, max(1, batch.rows), size)
     return [batch.part(start, start + size) for start in starts]

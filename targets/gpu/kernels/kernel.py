@@ -97,10 +97,13 @@ class RowsKernel(MachineCode):
 AnyKernel: TypeAlias = Kernel | RowsKernel
 
 
+LIST, ROWS = ctypes.c_int64 * 5, ctypes.c_int64 * 7
+
+
 def list_descriptor(array: torch.Tensor) -> tuple[Any, torch.Tensor]:
     """What MLIR passes for memref<?>, and the tensor that must live as long."""
     address = array.data_ptr()
-    return (ctypes.c_int64 * 5)(address, address, 0, array.shape[0], 1), array
+    return LIST(address, address, 0, array.shape[0], 1), array
 
 
 def rows_descriptor(array: torch.Tensor) -> tuple[Any, torch.Tensor]:
@@ -108,13 +111,14 @@ def rows_descriptor(array: torch.Tensor) -> tuple[Any, torch.Tensor]:
     where a row doesn't lie in one piece."""
     if array.dim() == 0:
         array = array.reshape(1)
+    (rows, *shape), (stride, *strides) = array.shape, array.stride()
     size = 1
-    for axis in range(array.dim() - 1, 0, -1):
-        if array.shape[axis] != 1 and array.stride(axis) != size:
+    for length, step in zip(reversed(shape), reversed(strides), strict=True):
+        if length != 1 and step != size:
             return rows_descriptor(array.contiguous())
-        size *= array.shape[axis]
+        size *= length
     address = array.data_ptr()
-    return (ctypes.c_int64 * 7)(address, address, 0, array.shape[0], size, array.stride(0), 1), array
+    return ROWS(address, address, 0, rows, size, stride, 1), array
 
 
 def machine_code(op: FusedOperation, part: Part) -> tuple[Any, Any]:
