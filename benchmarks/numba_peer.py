@@ -115,7 +115,7 @@ def gin(conv: Any, rows: Rows, x: torch.Tensor, *_: Any, **__: Any) -> torch.Ten
 def gat(conv: Any, rows: Rows, x: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
     projected = (x @ conv.lin.weight.T).view(-1, conv.heads, conv.out_channels)
     scores = (projected * conv.att_src).sum(-1), (projected * conv.att_dst).sum(-1)
-    total = rows.attention(projected, scores, conv.negative_slope)
+    total = rows.attention(projected, *scores, conv.negative_slope)
     joined = total.flatten(1) if conv.concat else total.mean(1)
     return joined.add_(conv.bias)
 

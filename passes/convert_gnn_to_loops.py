@@ -13,6 +13,8 @@ from gnnc.passes.loops.arguments import Part
 from gnnc.passes.loops.kernel import loop_function
 from gnnc.passes.loops.lanes import NoKernelError
 
+PARTS = (Part.ADD_UP, Part.MERGE, Part.FINISH)
+
 
 @dataclass(frozen=True)
 class ConvertGnnToLoops(ModulePass):
@@ -21,8 +23,9 @@ class ConvertGnnToLoops(ModulePass):
     of the caller's choice, so that threads share the work; features are tiled into vector registers, and the loop over
     edges is innermost, with coming rows on their way into the cache.
 
-    With `parts`, two more follow for a Conv whose neighbors don't fit into memory at one time: `..._add_up` goes on
-    from sums in memory, over some edges of each row, and `..._finish` makes the results of them.
+    With `parts`, three more follow for a Conv whose neighbors don't fit into memory at one time, or rows of which
+    threads share: `..._add_up` goes on from sums in memory, over some edges of each row, `..._merge` adds sums of
+    pieces of a row to those, and `..._finish` makes the results of them.
     """
 
     name = "convert-gnn-to-loops"
@@ -37,6 +40,6 @@ class ConvertGnnToLoops(ModulePass):
             except NoKernelError:
                 continue
             op.body.block.add_op(function)
-            for part in (Part.ADD_UP, Part.FINISH) if self.parts and isinstance(found, FusedConvOp) else ():
+            for part in PARTS if self.parts and isinstance(found, FusedConvOp) else ():
                 op.body.block.add_op(loop_function(found, f"kernel_{number}_{part.value}", part))
             found.set_kernel(f"kernel_{number}")

@@ -4,6 +4,7 @@ begin, end    the first row to compute and the one after the last
 offsets       int64 [rows + 1]: the edges of row r are offsets[r] to offsets[r + 1]
 neighbors     int32 [edges + PADDING]: for every edge, the row of its neighbor; zeros at the end
 inputs        an array of rows each, in the order of `kernel_inputs`
+pieces        sums of pieces of rows, where it merges them; of row r those at offsets[r] to offsets[r + 1]
 sums          numbers a row that a function goes on from, where it computes a part of a Conv (see `Part`)
 outputs       an array of rows each, in the order of the results
 
@@ -27,10 +28,12 @@ PADDING = 64
 
 class Part(Enum):
     """What of a Conv a function computes. A Conv whose neighbors aren't in memory at one time is added up over some of
-    a row's edges after the other, from sums in memory to sums in memory, and then finished."""
+    a row's edges after the other, from sums in memory to sums in memory, and then finished. Sums of pieces of a row
+    that threads share are merged before."""
 
     WHOLE = "whole"
     ADD_UP = "add_up"
+    MERGE = "merge"
     FINISH = "finish"
 
 
@@ -68,6 +71,8 @@ def operations_of(op: FusedOperation, part: Part) -> set[Operation]:
     if part is Part.WHOLE:
         return set(op.body.block.ops)
     aggregates = [o for o in op.body.block.ops if isinstance(o, AggregateOp)]
+    if part is Part.MERGE:
+        return set()
     last = op.body.block.last_op
     assert last is not None
     stack: list[Operation] = [*aggregates] if part is Part.ADD_UP else [last]

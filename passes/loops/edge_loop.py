@@ -91,7 +91,7 @@ class EdgeLoop:
 
         return self.b.loop(first, last, self.b.index(1), carried, body)
 
-    def combined(
+    def merged(
         self, wanted: Sequence[Accumulated], some: Sequence[SSAValue], others: Sequence[SSAValue]
     ) -> list[SSAValue]:
         """What is carried once both some edges and others are added."""

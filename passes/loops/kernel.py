@@ -66,11 +66,14 @@ class ConvLoop(RowLoop):
 
     def written(self) -> list[Attribute]:
         """Sums, where it computes a part, and results, where it doesn't stop at sums."""
-        sums = [] if self.part is Part.WHOLE else [rows_type(self.element)]
-        return [*sums, *([] if self.part is Part.ADD_UP else super().written())]
+        sums = {Part.WHOLE: 0, Part.ADD_UP: 1, Part.MERGE: 2, Part.FINISH: 1}[self.part]
+        results = super().written() if self.part in (Part.WHOLE, Part.FINISH) else []
+        return [*[rows_type(self.element)] * sums, *results]
 
     def prepare(self, lists: Sequence[SSAValue]) -> None:
         self.offsets, self.neighbors = lists
+        if self.part is Part.MERGE:
+            self.of_pieces, *self.outputs = self.outputs
         if self.part is not Part.WHOLE:
             self.sums, *self.outputs = self.outputs
         self.edge_loop = EdgeLoop(self.b, self.op, self.neighbors, self.leaf, self.arrays)
@@ -79,15 +82,15 @@ class ConvLoop(RowLoop):
     def row(self, row: SSAValue) -> None:
         first = self.b.load_index(self.offsets, row)
         last = self.b.load_index(self.offsets, self.b.offset(row, 1))
-        if self.part is Part.ADD_UP:
+        if self.part in (Part.ADD_UP, Part.MERGE):
             some = self.b.add(arith.CmpiOp(first, last, "slt"))
-            self.b.when(some, lambda: self.go_on(row, first, last))
+            self.b.when(some, lambda: self.add_to_sums(row, first, last))
             return
         column = 0
         for tile in self.tiles():
             carried = self.carried(tile)
             if self.part is Part.FINISH:
-                totals = self.load_sums(row, column, carried)
+                totals = self.load_sums(self.sums, row, column, carried)
             else:
                 totals = self.add_up(tile, row, first, last, self.first_carried(tile))
             column += sum(c.count for c in carried)
@@ -115,12 +118,8 @@ class ConvLoop(RowLoop):
             carried, first = self.add_edges(tile, row, first, head, start), head
 
         def add_block(begin: SSAValue, so_far: list[SSAValue]) -> list[SSAValue]:
-            end = self.end_of_block(begin, last)
-            if self.attention is None:
-                added = self.add_edges(tile, row, begin, end, start)
-                return self.edge_loop.combined(tile.accumulated, so_far, added)
-            softmax = self.softmax(tile, self.attention)
-            return softmax.combined(so_far, self.add_edges(tile, row, begin, end, softmax.emptied(so_far)))
+            added = self.add_edges(tile, row, begin, self.end_of_block(begin, last), start)
+            return self.merged(tile, so_far, added)
 
         return self.b.loop(first, last, block, carried, add_block)
 
@@ -147,21 +146,39 @@ class ConvLoop(RowLoop):
             self.softmaxes[tile] = OnlineSoftmax(self.edge_loop, attention, tile.accumulated)
         return self.softmaxes[tile]
 
-    def go_on(self, row: SSAValue, first: SSAValue, last: SSAValue) -> None:
-        """From the sums of a row in memory, for edges `first` to `last`."""
+    def merged(self, tile: Tile, some: Sequence[SSAValue], others: Sequence[SSAValue]) -> list[SSAValue]:
+        """What is carried once both some edges and others are added."""
+        if self.attention is None:
+            return self.edge_loop.merged(tile.accumulated, some, others)
+        return self.softmax(tile, self.attention).merged(some, others)
+
+    def add_to_sums(self, row: SSAValue, first: SSAValue, last: SSAValue) -> None:
+        """Adds edges `first` to `last` to the sums of a row in memory, or so many pieces of the row."""
         column = 0
         for tile in self.tiles():
             carried = self.carried(tile)
-            start = self.load_sums(row, column, carried)
-            for c, total in zip(carried, self.add_up(tile, row, first, last, start), strict=True):
+            start = self.load_sums(self.sums, row, column, carried)
+            if self.part is Part.MERGE:
+                totals = self.merge_pieces(tile, column, first, last, start)
+            else:
+                totals = self.add_up(tile, row, first, last, start)
+            for c, total in zip(carried, totals, strict=True):
                 self.store_at(self.sums, Lanes(column, c.count), row, total)
                 column += c.count
 
-    def load_sums(self, row: SSAValue, column: int, carried: Sequence[Carried]) -> list[SSAValue]:
+    def merge_pieces(
+        self, tile: Tile, column: int, first: SSAValue, last: SSAValue, carried: Sequence[SSAValue]
+    ) -> list[SSAValue]:
+        def merge(piece: SSAValue, so_far: list[SSAValue]) -> list[SSAValue]:
+            return self.merged(tile, so_far, self.load_sums(self.of_pieces, piece, column, self.carried(tile)))
+
+        return self.b.loop(first, last, self.b.index(1), carried, merge)
+
+    def load_sums(self, array: SSAValue, row: SSAValue, column: int, carried: Sequence[Carried]) -> list[SSAValue]:
         loaded: list[SSAValue] = []
         for c in carried:
             at, one = self.b.index(column), c.count == 1
-            loaded.append(self.b.load(self.sums, row, at) if one else self.b.load_vector(self.sums, row, at, c.count))
+            loaded.append(self.b.load(array, row, at) if one else self.b.load_vector(array, row, at, c.count))
             column += c.count
         return loaded
 

@@ -71,29 +71,16 @@ class OnlineSoftmax:
         self.row, self.last = row, last
         return self.b.loop(first, last, self.b.index(CHUNK), carried, self.chunk)
 
-    def emptied(self, carried: Sequence[SSAValue]) -> list[SSAValue]:
-        """What is carried before the first edge of a block that follows others: their largest scores, and no sums."""
-        maxima, sums, totals = self.parts(carried)
-        nothing = [self.b.splat(0.0) if self.b.is_vector(c) else self.b.number(0.0) for c in (*sums, *totals)]
-        return [*maxima, *nothing]
+    def merged(self, some: Sequence[SSAValue], others: Sequence[SSAValue]) -> list[SSAValue]:
+        """What is carried once both some edges and others are added."""
+        larger = [self.b.maximum(a, b) for a, b in zip(self.parts(some)[0], self.parts(others)[0], strict=True)]
+        (sums, totals), (more, added) = (self.scaled(carried, larger) for carried in (some, others))
+        pairs = zip((*sums, *totals), (*more, *added), strict=True)
+        return [*larger, *(self.b.plus(a, b) for a, b in pairs)]
 
-    def combined(self, so_far: Sequence[SSAValue], added: Sequence[SSAValue]) -> list[SSAValue]:
-        """What is carried after a block that began `emptied`: its largest scores are no smaller than those before."""
-        maxima, sums, totals = self.parts(so_far)
-        larger, *more = self.parts(added)
-        sums, totals = self.scaled(sums, totals, maxima, larger)
-        joined = zip((*sums, *totals), (*more[0], *more[1]), strict=True)
-        return [*larger, *(self.b.plus(before, later) for before, later in joined)]
-
-    def scaled(
-        self,
-        sums: Sequence[SSAValue],
-        totals: Sequence[SSAValue],
-        maxima: Sequence[SSAValue],
-        larger: Sequence[SSAValue],
-    ) -> tuple[list[SSAValue], list[SSAValue]]:
+    def scaled(self, carried: Sequence[SSAValue], larger: Sequence[SSAValue]) -> tuple[list[SSAValue], list[SSAValue]]:
         """What has been summed so far, where the largest scores are larger now."""
-        b = self.b
+        b, (maxima, sums, totals) = self.b, self.parts(carried)
         scales = [exponential(b, b.minus(before, now)) for before, now in zip(maxima, larger, strict=True)]
         self.keep_factors(scales)
         return [b.times(s, scale) for s, scale in zip(sums, scales, strict=True)], self.times_factors(totals)
@@ -119,13 +106,13 @@ class OnlineSoftmax:
 
     def chunk(self, start: SSAValue, carried: list[SSAValue]) -> list[SSAValue]:
         b = self.b
-        maxima, sums, totals = self.parts(carried)
+        maxima = self.parts(carried)[0]
         count = b.add(arith.MinSIOp(b.add(arith.SubiOp(self.last, start)), b.index(CHUNK)))
         end = self.slot_of(count)
         self.write_scores(start, count)
         self.end_scores(end)
         larger = [self.over_edges(b.maximum, m) for m in self.over_scores(end, maxima, self.largest)]
-        sums, totals = self.scaled(sums, totals, maxima, larger)
+        sums, totals = self.scaled(carried, larger)
         sums = self.over_scores(end, sums, lambda place, so_far: self.exponentials(place, larger, so_far))
         return [*larger, *sums, *self.weighted_sums(start, count, totals)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -80,6 +80,11 @@ class Batch:
                 place.copy_(rows)
         else:
             values.index_copy_(axis, self.nodes.to(values.device), rows.to(values.device))
+
+    def has_any(self, nodes: Collection[int]) -> bool:
+        """Whether some of these nodes are in it."""
+        own = self.nodes if isinstance(self.nodes, range) else set(self.nodes.tolist())
+        return any(node in own for node in nodes)
 
     def covers(self, count: int) -> bool:
         """Whether the batch is all nodes of a set of `count`."""

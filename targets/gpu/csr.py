@@ -14,10 +14,16 @@ from gnnc.passes.loops.arguments import PADDING
 from gnnc.targets.edge_sets import EdgeSet
 
 CHUNKS = 64
-"""Row ranges that threads share. Results don't depend on it: a row is computed by one thread."""
+"""Row ranges that threads share. Results don't depend on it: a row is computed by one thread, unless it is a hub."""
+
+HUB_EDGES = 2**16
+"""A row with so many edges is added up in pieces, by as many threads as there are: always, so that its result doesn't
+depend on their number."""
 
 EDGES_PER_ROW = 8
 """What a row costs besides its edges, in edges."""
+
+PIECE_EDGES = 2**13
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,18 @@ class Csr:
         bounds = np.searchsorted(work, goals)
         bounds[0], bounds[-1] = 0, self.rows
         return [(int(a), int(b)) for a, b in zip(bounds, bounds[1:], strict=False) if a < b]
+
+    @cached_property
+    def hubs(self) -> Sequence[int]:
+        """Rows that are added up in pieces, ascending."""
+        if self.rows == 0 or int(self.offsets[-1] - self.offsets[0]) < HUB_EDGES:
+            return ()
+        return (self.offsets.diff() >= HUB_EDGES).nonzero().flatten().tolist()
+
+    def pieces_of(self, row: int) -> Csr:
+        """The edges of a hub in pieces, each a row."""
+        first, last = self.offsets[row : row + 2].tolist()
+        return Csr(torch.tensor([*range(first, last, PIECE_EDGES), last]), self.neighbors)
 
 
 def padded(neighbors: torch.Tensor) -> torch.Tensor:

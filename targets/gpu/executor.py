@@ -21,10 +21,11 @@ from gnnc.passes.analysis.model_functions import argument_name, model_functions
 from gnnc.targets.edge_sets import EdgeSet
 from gnnc.targets.gpu.batch import Batch
 from gnnc.targets.gpu.batch_run import BlockRun
-from gnnc.targets.gpu.block_compiler import CompiledBlock, compile_block
+from gnnc.targets.gpu.block_compiler import CompiledBlock, compile_block, convs_at
 from gnnc.targets.gpu.block_results import BlockResults
-from gnnc.targets.gpu.block_rows import Way
+from gnnc.targets.gpu.block_rows import Way, place_of
 from gnnc.targets.gpu.budget import HOST_BATCH_BYTES, BlockPlan, Budget, resident_bytes
+from gnnc.targets.gpu.csr import whole_csr
 from gnnc.targets.gpu.errors import ResourceError
 from gnnc.targets.gpu.level_sets import NONE, NodeSet, level_sets, node_set_of
 from gnnc.targets.gpu.memory_meter import MemoryMeter
@@ -323,6 +324,10 @@ class BatchedExecutor:
                 batches = [Batch(part.nodes, how.device, is_hub=part.is_hub) for part in plan.batches]
             run = BlockRun(op, compiled, operands, results, self.weights, plan)
             done = partial(advance, 1 / len(functions) / max(1, len(batches)))
+            hubs = hubs_at(op, compiled.node_set, operands) if compiled.in_cache else set[int]()
+            if hubs:
+                self.workers.run(run, [b for b in batches if b.has_any(hubs)], how.threads, share=False, done=done)
+                batches = [b for b in batches if not b.has_any(hubs)]
             self.workers.run(run, batches, how.threads, share=compiled.in_cache, done=done)
         return results.finished()
 
@@ -355,6 +360,12 @@ def finishing(kernels: Mapping[FusedOperation, AnyKernel], op: ConvBlockOp) -> d
 
     own = {o: kernels[o] for o in op.body.block.ops if isinstance(o, FusedOperation)}
     return {o: kernel.finishing if isinstance(kernel, Kernel) else kernel for o, kernel in own.items()}
+
+
+def hubs_at(op: ConvBlockOp, node_set: str, operands: Sequence[Any]) -> set[int]:
+    """Nodes of a set with so many edges that all threads share those of one node."""
+    sets = [(operands[place_of(conv.inputs[place_of(conv.edges)])], conv.end.data) for conv in convs_at(op, node_set)]
+    return {hub for edges, end in sets if isinstance(edges, EdgeSet) for hub in whole_csr(edges, end).hubs}
 
 
 def batch_limit(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from io import StringIO
 from pathlib import Path
@@ -14,12 +14,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
 from gnnc.dialects.gnn import FusedConvOp, FusedOperation, FusedRowsOp
-from gnnc.passes.loops.arguments import KernelInput, Part, kernel_inputs
+from gnnc.passes.loops.arguments import KernelInput, Part, Role, kernel_inputs
 from gnnc.targets.gpu.csr import Csr
 from gnnc.targets.gpu.kernels import cache as disk
 from gnnc.targets.gpu.kernels import compiler
 from gnnc.targets.gpu.kernels.machine import cpu
-from gnnc.targets.gpu.kernels.threads import even_ranges, run_ranges
+from gnnc.targets.gpu.kernels.threads import even_ranges, ranges_without, run_ranges
 from gnnc.targets.torch_functions import dtype_of
 
 
@@ -51,21 +51,54 @@ class Kernel(MachineCode):
     def __init__(self, op: FusedConvOp, part: Part = Part.WHOLE):
         super().__init__(op, part)
         self.op = op
+        self.part = part
 
     def __call__(
         self, csr: Csr, arrays: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor], threads: int
     ) -> Sequence[torch.Tensor]:
         """Writes the rows of the results into `outputs`, and gives those."""
-        lists = [list_descriptor(csr.offsets), list_descriptor(csr.neighbors)]
-        self.run(csr.ranges if threads > 1 else [(0, csr.rows)], lists, [*arrays, *outputs], threads)
+        ranges = csr.ranges if threads > 1 else [(0, csr.rows)]
+        hubs = csr.hubs if self.part is Part.WHOLE else ()
+        self.run_rows(csr, ranges_without(hubs, ranges) if hubs else ranges, [*arrays, *outputs], threads)
+        for hub in hubs:
+            self.run_hub(csr, hub, dict(zip(self.inputs, arrays, strict=True)), outputs, threads)
         return outputs
 
-    # The same Conv in parts, for neighbors that aren't in memory at one time.
+    def run_rows(
+        self, csr: Csr, ranges: Sequence[tuple[int, int]], arrays: Sequence[torch.Tensor], threads: int
+    ) -> None:
+        self.run(ranges, [list_descriptor(csr.offsets), list_descriptor(csr.neighbors)], arrays, threads)
+
+    def run_hub(
+        self,
+        csr: Csr,
+        row: int,
+        arrays: Mapping[KernelInput, torch.Tensor],
+        outputs: Sequence[torch.Tensor],
+        threads: int,
+    ) -> None:
+        """Computes one row, pieces of whose edges threads share."""
+        pieces = csr.pieces_of(row)
+        sums = self.first_sums.repeat(pieces.rows + 1, 1)
+        of_pieces, total = sums[:-1], sums[-1:]
+        own = {i: a[row].expand(pieces.rows, *a.shape[1:]) if i.role is Role.TARGET else a for i, a in arrays.items()}
+        each = [(piece, piece + 1) for piece in range(pieces.rows)]
+        self.adding.run_rows(pieces, each, [*(own[i] for i in self.adding.inputs), of_pieces], threads)
+        self.merging.run_rows(Csr(torch.tensor([0, pieces.rows]), pieces.neighbors), [(0, 1)], [of_pieces, total], 1)
+        known = [arrays[i] for i in self.finishing.inputs]
+        self.finishing.run_rows(csr, [(row, row + 1)], [*known, total.expand(csr.rows, -1), *outputs], 1)
+
+    # The same Conv in parts, for neighbors that aren't in memory at one time, and for rows that threads share.
 
     @cached_property
     def adding(self) -> Kernel:
         """Goes on from sums in memory: they are its only output."""
         return Kernel(self.op, Part.ADD_UP)
+
+    @cached_property
+    def merging(self) -> Kernel:
+        """Adds sums of pieces of a row, which are its only array, to sums."""
+        return Kernel(self.op, Part.MERGE)
 
     @cached_property
     def finishing(self) -> Kernel:

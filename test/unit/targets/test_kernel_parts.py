@@ -15,9 +15,11 @@ from gnnc.dialects.gnn import FusedConvOp
 from gnnc.dialects.gnn.attributes import domain_of, row_shape
 from gnnc.passes.loops.arguments import Part, Role
 from gnnc.passes.loops.kernel import first_sums
+from gnnc.targets.gpu import csr
 from gnnc.targets.gpu.csr import Csr, padded
 from gnnc.targets.gpu.fused_executor import executor_with_kernels
 from gnnc.targets.gpu.kernels.kernel import Kernel
+from gnnc.targets.gpu.kernels.threads import ranges_without
 from gnnc.targets.torch_functions import dtype_of
 
 WIDTH, ROWS, SOURCES = 40, 25, 30
@@ -111,6 +113,53 @@ def test_a_hub_gets_what_few_edges_give(name: str) -> None:
     for found in (inputs.whole(op), inputs.in_parts(op, [7, 20])):
         for result, right in zip(found, expected, strict=True):
             torch.testing.assert_close(result[0], right[0], rtol=2e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_threads_share_a_hub(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows with 40 edges are hubs here, added up in pieces of 7: the result is that of one piece, and the same to the
+    bit by one thread and by several."""
+    op = conv_of(name)
+    inputs = Inputs(op, 1, 30)
+    expected = inputs.whole(op)
+    monkeypatch.setattr(csr, "HUB_EDGES", 40)
+    monkeypatch.setattr(csr, "PIECE_EDGES", 7)
+    assert 2 < len(inputs.csr(0, SOURCES).hubs) < ROWS
+    kernel = Kernel(op)
+    found = [
+        [out.clone() for out in kernel(inputs.csr(0, SOURCES), inputs.of(kernel), inputs.outputs, threads)]
+        for threads in (1, 2, 3)
+    ]
+    for one, two, three, right in zip(*found, expected, strict=True):
+        torch.testing.assert_close(one, right, rtol=1e-4, atol=1e-5)
+        assert torch.equal(one, two) and torch.equal(one, three)
+
+
+def test_a_program_gives_hubs_to_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A star: its center is a batch's only hub, and every leaf has one edge."""
+    nodes = 3000
+    leaves, others = torch.arange(1, nodes), torch.arange(nodes)
+    edge_index = torch.cat([torch.stack([leaves, 0 * leaves]), torch.stack([others.flip(0), others])], 1)
+    torch.manual_seed(0)
+    model, x = GAT(WIDTH, 16, 2, 5, heads=2).eval(), torch.randn(nodes, WIDTH)
+    program = gnnc.compile(model, gnnc.Graph(x=x, edge_index=edge_index))
+    expected = model(x, edge_index)
+    for hub_edges in (2**16, 500):
+        monkeypatch.setattr(csr, "HUB_EDGES", hub_edges)
+        program.run(threads=1, graph=gnnc.Graph(x=x, edge_index=edge_index))
+        results = [
+            program.run(threads=threads, batch_size=size, graph=gnnc.Graph(x=x, edge_index=edge_index))
+            for threads in (1, 2)
+            for size in (None, 700)
+        ]
+        for result in results:
+            torch.testing.assert_close(result, expected, rtol=1e-4, atol=1e-5)
+            assert torch.equal(result, results[0])
+
+
+def test_ranges_without_some_rows() -> None:
+    assert ranges_without([0, 3, 4, 9], [(0, 3), (3, 8), (8, 10)]) == [(1, 3), (5, 8), (8, 9)]
+    assert ranges_without([2], [(0, 2), (5, 6)]) == [(0, 2), (5, 6)]
 
 
 def test_a_part_takes_what_it_reads_alone() -> None:
