@@ -2,6 +2,7 @@
 
     python -m benchmarks.scale [--scale 0.1] [--model sage gat] [--memory 64MiB 128MiB] [--repeats 2] [--threads 2]
         [--page-cache 700MiB] [--folder DIR] [--json OUT.json] [--markdown OUT.md]
+    python -m benchmarks.scale --star --memory 8MiB
 
 The graph has the shape of ogbn-products (2.4 million nodes, 124 million directed edges, 100 features), scaled; models
 are 3 layers, 128 wide, 47 classes. It lies in a folder of .npy files, which is made once. Contestants take turns.
@@ -9,6 +10,8 @@ Results must be as near as 1e-4 of their scale before times count. `peak` is ano
 after a run on a tiny graph, preparation included; the page cache is not in it. A case runs twice: the first run puts
 the edges in order, the second one, which finds them in order and nothing else, is timed. `processor` are the seconds
 that all threads computed, which on a machine that is busy otherwise tell more than the clock.
+
+With `--star`, the graph is a star instead: one node is joined with a million others, there and back.
 
 With `--page-cache`, runs with a store are processes in a control group (v1, as root) whose memory, anonymous and page
 cache together, is the budget, what Python and torch take, and so many bytes: a file that is longer is read from disk.
@@ -42,6 +45,7 @@ from gnnc.targets.gpu.memory_meter import MemoryMeter
 
 IN_RAM = "RAM"
 TOLERANCE = 1e-4
+STAR = Shape(1_000_001, 2_000_000, 100, 47)
 INTERPRETER = 500 * 2**20
 """What Python, torch and MLIR take, code in the page cache included."""
 
@@ -85,6 +89,16 @@ def write_graph(folder: Path, shape: Shape, seed: int = 0) -> None:
     edges.flush()
 
 
+def write_star(folder: Path, shape: Shape, seed: int = 0) -> None:
+    """Node 0 and all others, there and back."""
+    random = np.random.default_rng(seed)
+    folder.mkdir(parents=True)
+    np.save(folder / "x.npy", random.standard_normal((shape.nodes, shape.features), dtype=np.float32))
+    others = random.permutation(np.arange(1, shape.nodes))
+    hub = np.zeros_like(others)
+    np.save(folder / "edge_index.npy", np.stack([np.concatenate([others, hub]), np.concatenate([hub, others])]))
+
+
 def pairs_of(random: np.random.Generator, shape: Shape, count: int) -> tuple[Any, Any]:
     """Both ends of some edges: the first by a power law, the second mostly from the first one's community."""
     power = (shape.exponent - 1) / (shape.exponent - 2)
@@ -104,7 +118,10 @@ def run_case(folder: Path, model: str, memory: str, threads: int, store: Path) -
     degree = graph.num_edges // graph.num_nodes
     tiny = gnnc.Graph(x=np.zeros((9, features), np.float32), edge_index=np.zeros((2, 9 * degree), np.int64))
     program = gnnc.compile(MODELS[model](features, classes), tiny)
-    program.run(graph=tiny)
+    if memory == IN_RAM:
+        program.run(graph=tiny)
+    else:
+        program.run(graph=tiny, store=store)
     with MemoryMeter("cpu") as meter:
         start = time.perf_counter()
         if memory == IN_RAM:
@@ -190,6 +207,7 @@ def table(outcomes: list[Outcome]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Times runs with a store against runs in RAM.")
     parser.add_argument("--scale", type=float, default=0.1, help="of products; 1 is full scale")
+    parser.add_argument("--star", action="store_true", help="a node with a million neighbors, instead")
     parser.add_argument("--model", nargs="+", default=["sage", "gat"], choices=list(MODELS))
     parser.add_argument("--memory", nargs="+", default=["64MiB", "256MiB"])
     parser.add_argument("--repeats", type=int, default=2)
@@ -207,10 +225,10 @@ def main() -> None:
         folder, model, memory, store = arguments.case
         print(json.dumps(asdict(run_case(Path(folder), model, memory, arguments.threads, Path(store)))))
         return
-    shape = shape_of(arguments.scale)
+    shape = STAR if arguments.star else shape_of(arguments.scale)
     folder = arguments.folder / f"graph-{shape.nodes}-{shape.edges}"
     if not folder.exists():
-        write_graph(folder, shape)
+        (write_star if arguments.star else write_graph)(folder, shape)
     outcomes: list[Outcome] = []
     for model in arguments.model:
         for _ in range(arguments.repeats):

@@ -30,7 +30,7 @@ from gnnc.passes.gnn_narrow_storage import PRECISION
 from gnnc.reordered_graphs import ReorderedGraph, check_reorder, in_memory, on_disk, reason_against
 from gnnc.sampling import fan_outs, sampled_module
 from gnnc.store_runs import DEFAULT_MEMORY, StoreOptions, run_in_store
-from gnnc.targets.gpu.errors import ResourceError, size_text
+from gnnc.targets.gpu.errors import ResourceError, is_out_of_memory, size_text
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.fused_executor import executor_for_stores, executor_on_device, executor_with_kernels
 from gnnc.targets.gpu.reordering import Reorder, loads_of
@@ -268,6 +268,10 @@ class Program:
             )
         except ResourceError as error:
             raise RunError(str(error)) from error
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+            raise RunError("memory ran out: free some, or give memory=, and a store if that is too little") from error
         except IndexError as error:
             # what is looked up in a table is checked where it is an input; here the model has counted rows itself
             raise RunError(f"the graph has more nodes than a table of the model has rows: {error}") from error

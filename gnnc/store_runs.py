@@ -15,7 +15,7 @@ import torch
 
 from gnnc.errors import RunError
 from gnnc.memory_sizes import memory_bytes
-from gnnc.targets.gpu.errors import ResourceError
+from gnnc.targets.gpu.errors import ResourceError, is_out_of_memory
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.out_of_core import OutOfCoreExecutor, StoredRun
 from gnnc.targets.gpu.run_report import RunReport
@@ -74,6 +74,12 @@ def run_in_store(
         return OutOfCoreExecutor(executor).run(Path(options.path), run)
     except ResourceError as error:
         raise RunError(str(error)) from error
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
+        raise RunError(
+            "memory ran out: free some, or give a smaller memory=; the same run goes on where this one stopped"
+        ) from error
 
 
 def array_key(array: Any) -> str:

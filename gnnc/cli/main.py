@@ -58,6 +58,12 @@ def main(arguments: list[str] | None = None) -> None:
         # the reader of a pipe, such as head, has seen enough
         sys.stderr.close()
         sys.exit(0)
+    except Exception as error:
+        from gnnc.targets.gpu.errors import is_out_of_memory
+
+        if not is_out_of_memory(error):
+            raise
+        fail("memory ran out: free some, or run with --memory and --store, which need less")
 
 
 def fail(message: str) -> None:

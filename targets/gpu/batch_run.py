@@ -15,7 +15,7 @@ from gnnc.targets.gpu.batch import Batch
 from gnnc.targets.gpu.block_compiler import CompiledBlock
 from gnnc.targets.gpu.block_results import BlockResults
 from gnnc.targets.gpu.budget import BlockPlan
-from gnnc.targets.gpu.errors import ResourceError
+from gnnc.targets.gpu.errors import ResourceError, is_out_of_memory
 from gnnc.targets.gpu.hub_rows import HubRow
 
 
@@ -100,8 +100,3 @@ def pieces(batch: Batch, count: int) -> list[Batch]:
     size = -(-batch.rows // count) if batch.rows else 1
     starts = range(0, max(1, batch.rows), size)
     return [batch.part(start, start + size) for start in starts]
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Whether torch or Python found no memory; torch has a type of error for that on CUDA only."""
-    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)

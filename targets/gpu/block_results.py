@@ -58,13 +58,17 @@ class BlockResults:
         arena: Arena,
         returned: Collection[SSAValue],
         device: str = "cpu",
+        *,
+        few: bool = False,
     ):
         """Arrays lie on a device, or on the host; there memory is from the arena, but for what is `returned` to the
-        caller."""
+        caller. Where only a `few` rows of that are computed, it lies on small pages: a huge one is filled with zeros
+        for the first row that is written to it."""
         self.op = op
         self.arena = arena
         self.device = device
         self.returned = returned
+        self.few = few
         self.edge_counts = {
             value.type.edge_set.data: edges.edge_count
             for value, edges in zip(op.operands, operands, strict=True)
@@ -81,8 +85,11 @@ class BlockResults:
         if self.device != "cpu":
             return torch.empty(shape_with(output.type, self.row_count(kind)), dtype=kind.rows.dtype, device=self.device)
         if output in self.returned or kind.axis != 0:
-            return fresh(shape_with(output.type, self.row_count(kind)), kind.rows.dtype)
+            return self.of_its_own(shape_with(output.type, self.row_count(kind)), kind.rows.dtype)
         return self.arena.empty(kind.rows, self.row_count(kind))
+
+    def of_its_own(self, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
+        return torch.empty(*shape, dtype=dtype) if self.few else fresh(shape, dtype)
 
     def places(self, outputs: Sequence[int], batch: Batch, arena: Arena) -> list[torch.Tensor | None]:
         """Memory for a batch's rows of some results: their own, where they lie side by side and in front."""

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+
 
 class ResourceError(Exception):
     """Memory or disk does not suffice for what was asked; the message says how much would."""
+
+
+NO_MEMORY = ("can't allocate memory", "can't start new thread", "failed to map segment")
 
 
 def size_text(size: int) -> str:
@@ -13,3 +18,14 @@ def size_text(size: int) -> str:
         if size >= unit:
             return f"{size / unit:.1f} {name}".replace(".0 ", " ")
     return f"{size} bytes"
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether Python, torch, the loader of libraries or the system found no memory."""
+    if isinstance(error, MemoryError):
+        return True
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    if type(error).__name__ == "OutOfMemoryError":  # torch has this type on CUDA only
+        return True
+    return isinstance(error, RuntimeError | ImportError) and any(text in str(error) for text in NO_MEMORY)

@@ -311,8 +311,10 @@ class BatchedExecutor:
         advance: Callable[[float], None],
     ) -> list[torch.Tensor]:
         device = how.device if how.resident else "cpu"
-        results = BlockResults(op, operands, counts, self.workers.arena, set(self.operations[-1].operands), device)
         functions = self.compile_for(op, how)
+        few = any(not isinstance(targets.get((op, f.node_set), range(0)), range) for f in functions)
+        returned = set(self.operations[-1].operands)
+        results = BlockResults(op, operands, counts, self.workers.arena, returned, device, few=few)
         for compiled in functions:
             plan = how.plans.get((op, compiled.node_set))
             if plan is None:

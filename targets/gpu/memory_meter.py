@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
 
 import torch
+
+from gnnc.targets.gpu.background import background
 
 INTERVAL = 0.005
 """Seconds from one look to the next."""
@@ -28,7 +31,7 @@ class MemoryMeter:
         self.timeline: list[tuple[float, int]] = []
         """Seconds of `time.perf_counter`, and bytes over those at the start."""
         self.ended = threading.Event()
-        self.thread = threading.Thread(target=self.watch, name="gnnc memory", daemon=True)
+        self.watching: Future[None] | None = None
 
     @property
     def peak(self) -> int | None:
@@ -40,15 +43,15 @@ class MemoryMeter:
         if self.device != "cpu":
             torch.cuda.reset_peak_memory_stats(self.device)
         elif self.base is not None:
-            self.thread.start()
+            self.watching = background().submit(self.watch)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.ended.set()
-        if self.thread.ident is not None:
-            self.thread.join()
+        if self.watching is not None:
+            self.watching.result()
         self.look()
 
     def watch(self) -> None:
@@ -70,10 +73,11 @@ class MemoryMeter:
 
 
 def anonymous_bytes() -> int | None:
-    """Memory of the process that no file stands behind, in RAM."""
+    """Memory of the process that no file stands behind, in RAM; None where that can't be looked up, or there is no
+    memory for it."""
     try:
         lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    except OSError:
+    except (OSError, MemoryError):
         return None
     found = next((line for line in lines if line.startswith("RssAnon:")), None)
     return None if found is None else int(found.split()[1]) * 1024

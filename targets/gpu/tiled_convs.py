@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from gnnc.dialects.gnn import ConvBlockOp, ConvOperation, End, FusedConvOp, Fuse
 from gnnc.dialects.gnn.attributes import domain_axis, domain_of
 from gnnc.passes.loops.arguments import PADDING, KernelInput, Role
 from gnnc.targets.gpu.arena import LINE, RowsOf, new_buffer
+from gnnc.targets.gpu.background import background
 from gnnc.targets.gpu.block_compiler import convs_at
 from gnnc.targets.gpu.block_rows import place_of
 from gnnc.targets.gpu.csr import Csr
@@ -157,7 +157,7 @@ class TiledSums:
     def add_up(self, first: int, stop: int) -> tuple[torch.Tensor, ...]:
         """The sums of a range of targets, an array a Conv; they last until the next call."""
         sums: list[torch.Tensor] = []
-        with torch_threads(1), ThreadPoolExecutor(1) as ahead:
+        with torch_threads(1):
             for conv, edges, buffer in zip(self.convs, self.edges, self.sums, strict=True):
                 start = conv.kernel.first_sums
                 rows = buffer[: (stop - first) * conv.sum_bytes].view(start.dtype).view(stop - first, -1)
@@ -168,7 +168,7 @@ class TiledSums:
                 for number, (begin, end) in enumerate(tiles):
                     csr = Csr(edges.cell_offsets(first, stop, number), edges.neighbors)
                     arrays = self.arrays(conv, (first, stop), (begin, end))
-                    ahead.submit(self.read_ahead, conv, following[number])
+                    background().submit(self.read_ahead, conv, following[number])
                     conv.kernel.adding(csr, arrays, [sums[-1]], self.threads)
         return tuple(sums)
 

@@ -295,6 +295,48 @@ def test_a_limit_on_files_is_an_error_in_one_sentence(tmp_path: Path) -> None:
     assert "a file would be larger than is allowed" in done.stdout
 
 
+def test_arrays_that_are_mapped_to_be_written_have_room_beforehand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a full disk, writing to them would end the process."""
+
+    def full(*_: int) -> None:
+        raise OSError(28, os.strerror(28))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "posix_fallocate", full)
+        with pytest.raises(RunError, match="the disk is full"):
+            program_of("gcn").run(graph=graph_of(50, 200), store=tmp_path)
+    program_of("gcn").run(graph=graph_of(50, 200), store=tmp_path)
+
+
+SHORT_OF_MEMORY = """
+import resource, sys, gnnc, numpy as np
+program = gnnc.load(sys.argv[1])
+tiny = gnnc.Graph(x=np.zeros((9, 10), np.float32), edge_index=np.zeros((2, 9), np.int64))
+for graph in (tiny, gnnc.Graph.load(sys.argv[2])):
+    try:
+        program.run(graph=graph, store=sys.argv[3], memory="64MiB", threads=1)
+    except gnnc.errors.RunError as error:
+        print(error)
+    # kernels and libraries are there now
+    taken = next(line for line in open("/proc/self/status") if line.startswith("VmSize:")).split()[1]
+    resource.setrlimit(resource.RLIMIT_AS, (int(taken) * 1024, -1))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux says what a process has")
+def test_a_lack_of_memory_is_an_error_in_one_sentence_and_the_run_can_go_on(tmp_path: Path) -> None:
+    program, graph = program_of("gcn"), mapped(graph_of(400_000, 400_000), tmp_path / "graph")
+    program.save(tmp_path / "program")
+    command = [sys.executable, "-c", SHORT_OF_MEMORY, *(str(tmp_path / name) for name in ("program", "graph", "store"))]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("memory ran out")
+    assert done.stdout.count("\n") == 1
+    result = program.run(graph=graph, store=tmp_path / "store", memory="64MiB")
+    torch.testing.assert_close(result, program.run(graph=graph))
+
+
 def test_places_that_are_no_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(RunError, match="it is no folder"):

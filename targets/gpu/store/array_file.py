@@ -94,6 +94,16 @@ class ArrayFile:
         return torch.from_numpy(array).view(self.dtype)
 
 
+def mapped_zeros(path: Path, dtype: Any, shape: tuple[int, ...]) -> np.memmap[Any, Any]:
+    """An array of zeros, mapped to be written. The disk gives the room for it at once: were it full later, writing to
+    memory would end the process. Raises OSError."""
+    array = np.lib.format.open_memmap(path, "w+", dtype, shape)
+    if hasattr(os, "posix_fallocate"):
+        with path.open("r+b") as stream:
+            os.posix_fallocate(stream.fileno(), 0, path.stat().st_size)
+    return array
+
+
 def bytes_of(rows: torch.Tensor) -> memoryview:
     stored = NUMPY_STAND_INS.get(rows.dtype, rows.dtype)
     return memoryview(cast(Any, rows.contiguous().view(stored).numpy().reshape(-1))).cast("B")

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gnnc.targets.gpu.store.array_file import ArrayFile
+from gnnc.targets.gpu.store.array_file import ArrayFile, mapped_zeros
 from gnnc.targets.gpu.store.edge_stream import EdgeStream, Ids
 
 PIECE = 2**21
@@ -93,8 +93,7 @@ class _Build:
 
     def count(self) -> NDArray[np.int64]:
         """Offsets, mapped."""
-        path = self.folder / "offsets.npy"
-        offsets = np.lib.format.open_memmap(path, mode="w+", dtype=np.int64, shape=(self.nodes + 1,))
+        offsets = mapped_zeros(self.folder / "offsets.npy", np.int64, (self.nodes + 1,))
         for keys, _ in self.ends():
             np.add.at(offsets, keys + 1, 1)
         np.cumsum(offsets, out=offsets)

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gnnc.targets.gpu.store.array_file import ArrayFile
+from gnnc.targets.gpu.store.array_file import ArrayFile, mapped_zeros
 from gnnc.targets.gpu.store.folder import sync_folder
 
 Ids: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
@@ -60,9 +60,9 @@ def reorder_into(file: ArrayFile, rows: torch.Tensor, order: Ids, places: Ids, b
 
 def write_places(folder: Path, order: NDArray[np.int64]) -> tuple[Ids, Ids]:
     """Keeps an order, and where each row goes in it, as int32; both are mapped."""
-    kept = np.lib.format.open_memmap(folder / "order.npy", "w+", np.int32, order.shape)
+    kept = mapped_zeros(folder / "order.npy", np.int32, order.shape)
     kept[:] = order
-    places = np.lib.format.open_memmap(folder / "places.npy", "w+", np.int32, order.shape)
+    places = mapped_zeros(folder / "places.npy", np.int32, order.shape)
     places[order] = np.arange(len(order), dtype=np.int32)
     kept.flush()
     places.flush()
@@ -76,7 +76,7 @@ def open_places(folder: Path) -> tuple[Ids, Ids]:
 
 def write_renamed_edges(path: Path, edge_index: NDArray[np.integer[Any]], places: Ids, piece: int) -> None:
     """Writes edges between the new places of their nodes, int64 [2, E], in the order that they have."""
-    renamed = np.lib.format.open_memmap(path, "w+", np.int64, edge_index.shape)
+    renamed = mapped_zeros(path, np.int64, edge_index.shape)
     for start in range(0, edge_index.shape[1], piece):
         renamed[:, start : start + piece] = places[edge_index[:, start : start + piece]]
     renamed.flush()

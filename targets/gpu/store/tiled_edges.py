@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gnnc.targets.gpu.store.array_file import ArrayFile
+from gnnc.targets.gpu.store.array_file import ArrayFile, mapped_zeros
 from gnnc.targets.gpu.store.csc_file import CscFile
 from gnnc.targets.gpu.store.folder import sync_folder
 
@@ -100,7 +100,7 @@ class _Build:
 
     def run(self) -> None:
         size = self.grid.targets * len(self.grid.tiles) + 1
-        cells = np.lib.format.open_memmap(self.folder / "offsets.npy", mode="w+", dtype=np.int64, shape=(size,))
+        cells = mapped_zeros(self.folder / "offsets.npy", np.int64, (size,))
         file = ArrayFile(self.folder / "neighbors.npy", self.edges + self.padding, (), torch.int32)
         file.create()
         file.open()

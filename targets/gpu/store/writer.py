@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from gnnc.targets.gpu.background import background
 from gnnc.targets.gpu.store.array_file import ArrayFile
 from gnnc.targets.gpu.store.journal import Journal
 
@@ -34,8 +35,7 @@ class Writer:
         self.held = 0
         self.changed = threading.Condition()
         self.error: BaseException | None = None
-        self.thread = threading.Thread(target=self.work, name="gnnc writer", daemon=True)
-        self.thread.start()
+        self.ended = background().submit(self.work)
 
     def put(self, write: Write) -> None:
         """Hands rows over, as soon as there is room. Raises what an earlier write raised."""
@@ -60,7 +60,7 @@ class Writer:
     def close(self) -> None:
         """Ends the thread; what waits is still written."""
         self.waiting.put(None)
-        self.thread.join()
+        self.ended.result()
 
     def work(self) -> None:
         while (first := self.waiting.get()) is not None:
