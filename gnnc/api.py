@@ -93,6 +93,7 @@ def compile(
     if target == "fpga":
         refuse_for_fpga(keep_reference=keep_reference, freeze_features=freeze_features, precision=precision)
         return compile_fpga(model, graph, arch=arch, order=order, partition=partition)
+    refuse_for_gpu(arch=arch, order=order, partition=partition)
     with evaluation_mode(model):
         lowered = lower_model(model, graph, node_weights)
     mean_degree = -(-graph.num_edges // max(1, graph.num_nodes))
@@ -141,6 +142,13 @@ def refuse_for_fpga(*, keep_reference: int, freeze_features: bool, precision: Pr
         raise GnncError("freeze_features is for the target gpu: leave it out")
     if precision != "fp32":
         raise GnncError(f"precision {precision} is for the target gpu: leave it out, the accelerator computes in fp32")
+
+
+def refuse_for_gpu(*, arch: str | PathLike[str], order: Order, partition: PartitionMethod) -> None:
+    """Raises GnncError for options of the other target."""
+    for name, value, default in (("arch", arch, "u250"), ("order", order, "auto"), ("partition", partition, "alg9")):
+        if value != default:
+            raise GnncError(f"{name} {value} is for the target fpga: leave it out, or compile for that target")
 
 
 def compile_fpga(model: torch.nn.Module, graph: AnyGraph, **options: Any) -> Program:

@@ -26,6 +26,11 @@ def check_output(path: Path) -> None:
     """Before anything is computed: can this file be written? Raises RunError if not."""
     if path.suffix not in FORMATS:
         raise RunError(f"{path} has no known format: give a name that ends in {', '.join(FORMATS)}")
+    check_place(path)
+
+
+def check_place(path: Path) -> None:
+    """Can a file be written here? Raises RunError if not."""
     if path.is_dir():
         raise RunError(f"{path} is a folder: give the name of a file")
     if not path.parent.is_dir():
@@ -108,8 +113,7 @@ def atomically(path: Path, write: Callable[[Path], None]) -> Path:
 
 def write_text(path: Path, text: str) -> None:
     """Writes a report. Raises RunError if the place can't be written."""
-    if not path.parent.is_dir():
-        raise RunError(f"{path} can't be written: there is no folder {path.parent}")
+    check_place(path)
 
     def write(file: Path) -> None:
         file.write_text(text, encoding="utf-8")

@@ -65,7 +65,7 @@ def command(
     from gnnc.api import load
     from gnnc.errors import RunError
     from gnnc.fpga_program import FpgaProgram
-    from gnnc.output_files import check_output, write_outputs, write_text
+    from gnnc.output_files import check_output, check_place, write_outputs, write_text
     from gnnc.outputs import output_names
     from gnnc.targets.fpga import report as reports
     from gnnc.targets.fpga.html_report import as_html
@@ -74,6 +74,9 @@ def command(
 
     if output is not None:
         check_output(output)
+    for text_file in (report, trace):
+        if text_file is not None:
+            check_place(text_file)
     program = load(artifact)
     if not isinstance(program, FpgaProgram):
         raise RunError(f"{artifact} is for the target gpu: run it with gnnc run, or compile with --target fpga")

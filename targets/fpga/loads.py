@@ -85,8 +85,13 @@ class Traffic:
     free: int | None = None
 
     @property
+    def task_bytes(self) -> Integers:
+        """What each task moves."""
+        return self.loads + self.stores
+
+    @property
     def total(self) -> int:
-        return int(self.loads.sum() + self.stores.sum()) + self.shared
+        return int(self.task_bytes.sum()) + self.shared
 
 
 def by_groups(values: Integers, groups: list[tuple[int, int]]) -> Integers:

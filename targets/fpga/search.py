@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from gnnc.passes.analysis.partition import Limits, candidates
 from gnnc.targets.fpga.architecture import Architecture
 from gnnc.targets.fpga.plan import Plan
-from gnnc.targets.fpga.simulator import Setting, Simulator
+from gnnc.targets.fpga.simulator import LimitReached, Setting, Simulator
 from gnnc.targets.fpga.values import Numbers
 
 
@@ -28,9 +30,11 @@ def cycles_within(
     numbers: Numbers, plan: Plan, architecture: Architecture, setting: Setting, limit: int | None
 ) -> int | None:
     """The cycles of a run; None as soon as they are seen to reach a limit."""
-    simulator = Simulator(numbers, plan, architecture, setting)
-    for kernel in plan.kernels:
-        simulator.run_kernel(kernel)
-        if limit is not None and simulator.runs[-1].end >= limit:
-            return None
+    simulator = Simulator(numbers, plan, architecture, setting, limit=limit)
+    try:
+        for kernel in plan.kernels:
+            simulator.run_kernel(kernel)
+            simulator.check_limit(Fraction(0))
+    except LimitReached:
+        return None
     return simulator.runs[-1].end

@@ -149,8 +149,13 @@ def simulate(
     return Simulation(plan, architecture, setting, simulator.runs, outputs)
 
 
+class LimitReached(Exception):
+    """A run can't end before its limit."""
+
+
 class Simulator:
-    """The state of a run: matrices and tile counts by operand, and the clock."""
+    """The state of a run: matrices and tile counts by operand, and the clock. A run that can't end before `limit`
+    cycles raises LimitReached as soon as that is seen, before its tasks are put on cores."""
 
     def __init__(
         self,
@@ -160,8 +165,10 @@ class Simulator:
         setting: Setting,
         *,
         count_spmm: bool = False,
+        limit: int | None = None,
     ):
         self.count_spmm = count_spmm
+        self.limit = limit
         self.numbers = numbers
         self.plan = plan
         self.architecture = architecture
@@ -218,6 +225,7 @@ class Simulator:
         width = fibre_width(loads, self.architecture, self.fusion(kernel, self.plan.n2))
         loads = loads if width == self.plan.n2 else self.loads(kernel, width)
         traffic = lean_fetches(loads, self.architecture, self.fusion(kernel, width))
+        self.check_limit(int(traffic.task_bytes.sum()) / self.architecture.bytes_per_cycle)
         self.runs.append(self.timed(kernel, loads, self.sums(kernel, loads.products), traffic))
 
     def sums(self, kernel: KernelPlan, products: list[Product]) -> TaskSums:
@@ -298,12 +306,13 @@ class Simulator:
         compute_cycles = task_cycles(totals, traffic, fused=lean)
         conversion = -(-converted_numbers(totals, traffic, fused=lean) // a.conversion_numbers_per_cycle)
         busy = np.maximum(compute_cycles, conversion)
+        self.check_limit(Fraction(int(busy.sum()), a.cores))
         last = self.runs[-1] if self.runs else None
         barrier = last.end if last else 0
         start = barrier + self.exposed_cycles(traffic, last)
         decisions = decisions_of(products, loads.static, self.setting.mapping, hoisted=lean, tasks=len(busy))
         decisions.place(last.decisions if last else None, last.start if last else 0, start, a)
-        tasks = Tasks(busy, traffic.loads + traffic.stores, decisions.releases(start))
+        tasks = Tasks(busy, traffic.task_bytes, decisions.releases(start))
         bandwidth = float(a.bytes_per_cycle)
         timeline = run(tasks, a.cores, bandwidth, float(a.port_bytes_per_cycle), self.setting.schedule)
         return KernelRun(
@@ -324,6 +333,12 @@ class Simulator:
             start=barrier,
             end=start + ceil(timeline.makespan - 1e-6),
         )
+
+    def check_limit(self, least: Fraction) -> None:
+        """Raises LimitReached if the kernel after the last, which takes `least` cycles or more, can't end in time."""
+        barrier = self.runs[-1].end if self.runs else 0
+        if self.limit is not None and barrier + least >= self.limit:
+            raise LimitReached
 
     def exposed_cycles(self, traffic: Traffic, last: KernelRun | None) -> int:
         """How long cores wait for what they read together. What is known beforehand comes while the memory is idle

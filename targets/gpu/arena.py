@@ -76,6 +76,11 @@ class Arena:
             if buffer is not None:
                 self.free.append(buffer)
 
+    def reclaim(self) -> None:
+        """Takes back all that is out, because nothing of it is needed any more."""
+        self.free += self.used.values()
+        self.used.clear()
+
     def forget(self) -> None:
         """Gives memory that nothing uses back to the system."""
         self.free = []

@@ -62,13 +62,15 @@ class BlockRun:
                 left = [*pieces(piece, 2), *left]
 
     def run_once(self, batch: Batch, arena: Arena, threads: int) -> None:
-        """Memory of the arena that was used on the way goes back to it."""
-        places = self.results.places(self.compiled.outputs, batch, arena)
-        computed = self.compiled.run(batch, arena, threads, places, *self.operands)
-        for place, (rows, value) in zip(self.compiled.outputs, computed, strict=True):
-            self.results.add(place, rows, value)
-        self.results.done(batch)
-        arena.release(*places, *(value for _, value in computed))
+        """All memory of the arena goes back to it, also what lies behind results that are no views of it."""
+        try:
+            places = self.results.places(self.compiled.outputs, batch, arena)
+            computed = self.compiled.run(batch, arena, threads, places, *self.operands)
+            for place, (rows, value) in zip(self.compiled.outputs, computed, strict=True):
+                self.results.add(place, rows, value)
+            self.results.done(batch)
+        finally:
+            arena.reclaim()
         if self.plan is not None and not self.compiled.is_local:
             # buffers of this batch may be a little too small for the next one, and would lie there beside its own
             del places, computed

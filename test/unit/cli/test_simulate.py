@@ -175,6 +175,19 @@ def test_a_bad_architecture_is_refused(run: Run) -> None:
     assert not Path("club.gnnc").exists()
 
 
+def test_an_architecture_needs_its_target(run: Run) -> None:
+    code, _, err = run(*COMPILE[:-2], "--arch", "board.toml", "-o", "club.gnnc")
+    assert code == 2
+    assert err == "error: arch board.toml is for the target fpga: leave it out, or compile for that target\n"
+
+
+@pytest.mark.parametrize("option", ["--report", "--trace"])
+def test_places_of_reports_are_checked_before_anything_runs(option: str, run: Run, artifact: Path) -> None:
+    code, out, err = run("simulate", artifact, "-g", CLUB, option, "missing/r.html")
+    assert (code, out) == (2, "")
+    assert err == "error: missing/r.html can't be written: there is no folder missing\n"
+
+
 def test_rows_of_the_model_are_not_kept_for_a_simulation() -> None:
     graph = gnnc.Graph.load(CLUB)
     with pytest.raises(gnnc.GnncError, match="keep_reference is for the target gpu"):

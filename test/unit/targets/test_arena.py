@@ -1,8 +1,12 @@
 """Memory that is used again."""
 
 import torch
+from torch_geometric.nn import SGConv
 
+import gnnc
+from gnnc.fpga_compile import compile_for_fpga
 from gnnc.targets.gpu.arena import HUGE, LINE, Arena, RowsOf
+from gnnc.targets.gpu.executor import BatchedExecutor
 
 
 def test_rows_begin_at_cache_lines_or_stay_within_one() -> None:
@@ -27,3 +31,17 @@ def test_large_buffers_lie_on_huge_pages() -> None:
     assert array.data_ptr() % HUGE == 0
     array.fill_(1)
     assert int(array.sum()) == array.numel()
+
+
+def test_no_batch_keeps_memory(random_graph: gnnc.Graph) -> None:
+    """Sums that are a block's result have memory of their own; that of the messages behind them comes back all the
+    same."""
+    model = SGConv(random_graph.stored_x.shape[1], 3, K=2).eval()
+    program = compile_for_fpga(model, random_graph, order="A_HW")
+    graph = program.graph_for(None)
+    executor = BatchedExecutor(program.reference_module, program.weights)
+    features, edges = {"x": torch.as_tensor(graph.x)}, {"edge_index": torch.as_tensor(graph.edge_index)}
+    structure = executor.structure({**features, **edges}, graph.node_counts)
+    executor.run(features, structure, graph.node_counts, batch_size=7, threads=1)
+    assert executor.workers.arenas[0].free
+    assert not any(arena.used for arena in executor.workers.arenas)

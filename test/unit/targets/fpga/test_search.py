@@ -10,10 +10,11 @@ from fpga_programs import numbers_of, small_program, trained_program
 from scipy.sparse import csr_array
 
 from gnnc.fpga_compile import compile_for_fpga
-from gnnc.passes.analysis.partition import KernelShape, Limits, algorithm_9, algorithm_9_exact, tasks_of
+from gnnc.passes.analysis.partition import KernelShape, Limits, algorithm_9, algorithm_9_exact, candidates, tasks_of
 from gnnc.targets.fpga import separable
+from gnnc.targets.fpga.loads import LOADS, Loads
 from gnnc.targets.fpga.residency import kept_on_chip
-from gnnc.targets.fpga.search import best_partition
+from gnnc.targets.fpga.search import best_partition, cycles_within
 from gnnc.targets.fpga.separable import factors_of
 from gnnc.targets.fpga.simulator import Setting, Simulator, simulate
 
@@ -24,6 +25,24 @@ def test_searched_sizes_are_no_slower_than_algorithm_9() -> None:
     searched = program.plan.repartitioned(*best_partition(numbers, program.plan, program.architecture))
     ours = simulate(numbers, searched, program.architecture, setting).cycles
     assert ours <= simulate(numbers, program.plan, program.architecture, setting).cycles
+
+
+@pytest.mark.parametrize("loads", LOADS)
+def test_the_search_finds_the_fastest_of_all_sizes(loads: Loads) -> None:
+    """Runs that are given up early are no faster than what is found."""
+    program, setting = small_program("gcn"), Setting(loads=loads)
+    numbers = program.numbers(program.graph_for(None))
+    limits = Limits(program.architecture.p_sys, program.architecture.cores, program.architecture.n_max, eta=1)
+    cycles = {
+        sizes: simulate(numbers, program.plan.repartitioned(*sizes), program.architecture, setting).cycles
+        for sizes in candidates(limits)
+    }
+    found = best_partition(numbers, program.plan, program.architecture, setting)
+    assert cycles[found] == min(cycles.values())
+    for sizes, exact in cycles.items():
+        plan = program.plan.repartitioned(*sizes)
+        assert cycles_within(numbers, plan, program.architecture, setting, exact) is None
+        assert cycles_within(numbers, plan, program.architecture, setting, exact + 1) == exact
 
 
 def test_auto_never_loses_to_the_papers_setting() -> None:
