@@ -75,6 +75,11 @@ class Planner:
             rows: counter_for(self.set_of(rows).node_count(rows.end), task.budget) for rows in self.neighbors
         }
 
+    @property
+    def most_edges(self) -> int:
+        """So many edges are looked at together."""
+        return max(MIN_WINDOW_EDGES, self.task.budget // WINDOW_BYTES_PER_EDGE)
+
     def set_of(self, rows: Edges | NeighborNodes) -> EdgeSet:
         return self.task.edge_sets[place_of(rows.edges)]
 
@@ -110,10 +115,9 @@ class Planner:
 
     def window_end(self, start: int, stop: int) -> int:
         """Where to stop so that looking at the edges of the targets takes a part of the budget only."""
-        most = max(MIN_WINDOW_EDGES, self.task.budget // WINDOW_BYTES_PER_EDGE)
         for rows in {rows.at: None for rows in self.neighbors}:
             edges = degrees(self.set_of(rows), rows, self.task.nodes[start:stop]).cumsum(0).numpy()
-            stop = min(stop, start + max(1, int(np.searchsorted(edges, most, side="right"))))
+            stop = min(stop, start + max(1, int(np.searchsorted(edges, self.most_edges, side="right"))))
         return stop
 
     def planned(
@@ -129,6 +133,10 @@ class Planner:
         for rows in self.edges:
             added[rows] = degrees(self.set_of(rows), rows, part).cumsum(0).numpy()
         for rows in self.neighbors:
+            if stop == start + 1 and added[rows.at][0] > self.most_edges:
+                # looking at the edges of a hub would take more than a batch may: they may all have another neighbor
+                added[rows] = np.minimum(added[rows.at], self.set_of(rows).node_count(rows.end))
+                continue
             nodes = others_of(self.set_of(rows.at), self.set_of(rows), rows, part)
             added[rows] = self.counters[rows].add(nodes, added[rows.at])
         return {rows: count + before.get(rows, 0) for rows, count in added.items()}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -12,7 +14,7 @@ from xdsl.ir import Block
 
 from gnnc.dialects.gnn import EdgeSetType, End
 from gnnc.targets.edge_sets import EdgeSet
-from gnnc.targets.gpu import memory_meter
+from gnnc.targets.gpu import batch_plan, memory_meter
 from gnnc.targets.gpu.batch_plan import NodeSet, PlannedBatch, Planner, Task
 from gnnc.targets.gpu.block_rows import TARGETS, Edges, NeighborNodes, Rows
 from gnnc.targets.gpu.distinct import SortedCounter, TableCounter, counter_for
@@ -97,6 +99,22 @@ def test_both_counters_count_what_is_distinct(additions: list[list[int]]) -> Non
 def test_tables_are_for_budgets_that_hold_them() -> None:
     assert isinstance(counter_for(1000, 10**6), TableCounter)
     assert isinstance(counter_for(1000, 1000), SortedCounter)
+
+
+def test_the_edges_of_a_hub_are_not_looked_at_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That would take a hundred times what the budget is."""
+    seen: list[int] = []
+    look = batch_plan.others_of
+
+    def noted(*arguments: Any) -> Any:
+        seen.append(len(found := look(*arguments)))
+        return found
+
+    monkeypatch.setattr(batch_plan, "others_of", noted)
+    edges = edges_of(50_001, [(source, 7) for source in range(1, 50_001)])
+    (hub,) = (batch for batch in plan(edges, range(10), 100_000) if batch.is_hub)
+    assert (list(hub.nodes), hub.edges, hub.neighbors) == ([7], 50_000, 50_000)
+    assert max(seen, default=0) <= 4096
 
 
 def test_a_timeline_stays_short(monkeypatch: pytest.MonkeyPatch) -> None:
