@@ -8,7 +8,6 @@ vectors go over them: with two heads, a vector of 16 holds those of eight edges.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import TypeAlias
 
 from xdsl.builder import Builder
@@ -65,6 +64,9 @@ class OnlineSoftmax:
         self.attention = attention
         self.wanted = wanted
         self.slots = Slots(attention, wanted, self.b.width)
+        # there is room for a vector after the last slot
+        self.scores = self.scratch(CHUNK * self.slots.count + self.b.width)
+        self.factors = self.scratch((self.slots.vectors + 1) * self.b.width)
 
     def add_up(self, row: SSAValue, first: SSAValue, last: SSAValue, carried: Sequence[SSAValue]) -> list[SSAValue]:
         """What is carried once edges `first` to `last` of a row are added."""
@@ -176,10 +178,10 @@ class OnlineSoftmax:
 
     def over_edges(self, combine: Combine, value: SSAValue) -> SSAValue:
         """In every lane what a vector holds for the same head, of all its edges."""
-        distance = self.slots.count
-        while distance < self.b.width:
+        distance = self.b.width
+        while distance > self.slots.count:
+            distance //= 2
             value = combine(value, self.b.lanes_of(value, distance))
-            distance *= 2
         return value
 
     def weighted_sums(self, start: SSAValue, count: SSAValue, totals: Sequence[SSAValue]) -> list[SSAValue]:
@@ -232,16 +234,6 @@ class OnlineSoftmax:
     def slot_of(self, place: SSAValue) -> SSAValue:
         """Where the scores of an edge of the chunk begin."""
         return self.b.add(arith.MuliOp(place, self.b.index(self.slots.count)))
-
-    # There is room for a vector after the last slot.
-
-    @cached_property
-    def scores(self) -> SSAValue:
-        return self.scratch(CHUNK * self.slots.count + self.b.width)
-
-    @cached_property
-    def factors(self) -> SSAValue:
-        return self.scratch((self.slots.vectors + 1) * self.b.width)
 
     def scratch(self, size: int) -> SSAValue:
         """A small array on the stack of the function."""
