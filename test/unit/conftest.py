@@ -19,8 +19,9 @@ os.environ.setdefault("TRITON_INTERPRET", "1")
 # Kernels that tests compile are kept, but not among the user's.
 os.environ.setdefault("GNNC_CACHE", str(Path(__file__).resolve().parents[2] / "build"))
 
-# The same examples in every run, so that a change is what makes a test fail; `HYPOTHESIS_PROFILE=default` explores.
-settings.register_profile("repeatable", derandomize=True)
+# The same examples in every run and no limit on their time, so that a change is what makes a test fail, and not a busy
+# machine; `HYPOTHESIS_PROFILE=default` explores.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 WIDTH = 10
