@@ -50,7 +50,8 @@ class Side:
 class KernelLoads:
     """What the tasks of a kernel read and write. `sides` says how either side of each product is kept, `static` whether
     it is known before the kernel before has run. `epilogue` are the bytes of the addends and residuals of each tile of
-    the output, `stores` those of the tile itself; `room` is what is free of the shared buffer."""
+    the output, `stores` those of the tile itself; `room` is what is free of the shared buffer, `hidden` the bytes that
+    the memory can move while the cores compute."""
 
     products: list[Product]
     sides: list[tuple[Side, Side]]
@@ -58,6 +59,7 @@ class KernelLoads:
     epilogue: Integers
     stores: Integers
     room: int
+    hidden: float
 
     @property
     def columns(self) -> int:
@@ -126,12 +128,23 @@ def whole_fetches(kernel: KernelLoads, sums: TaskSums, architecture: Architectur
 
 
 def lean_fetches(kernel: KernelLoads, architecture: Architecture, fusion: int) -> Traffic:
-    """The cheapest of the ways to group column tiles and to fetch the right sides: the fewest bytes, counted more where
-    tasks are so few that cores stay idle. `fusion` is how many column tiles fit the result buffer."""
+    """The cheapest of the ways to group column tiles and to fetch the right sides: the fewest bytes, or where computing
+    takes longer the fewest that cores wait for, counted more where tasks are so few that cores stay idle. `fusion` is
+    how many column tiles fit the result buffer."""
     fusion = min(fusion, kernel.columns)
     widths = {fusion, *(min(fusion, width) for width in (*fibre_groups(kernel), balanced_group(kernel, architecture)))}
-    found = [lean_traffic(kernel, architecture, width) for width in sorted(widths, reverse=True)]
-    return min(found, key=lambda traffic: traffic.total * idle_factor(len(traffic.loads), architecture.cores))
+    found = [
+        lean_traffic(kernel, architecture, width, keep=keep)
+        for keep in (True, False)
+        for width in sorted(widths, reverse=True)
+    ]
+    return min(found, key=lambda traffic: price(traffic, kernel.hidden, architecture.cores))
+
+
+def price(traffic: Traffic, hidden: float, cores: int) -> float:
+    """The bytes of a kernel. What all cores read together comes before they compute, perhaps under the kernel before if
+    it is known beforehand; the rest comes meanwhile."""
+    return max(traffic.total, traffic.shared - traffic.static + hidden) * idle_factor(len(traffic.loads), cores)
 
 
 def balanced_group(kernel: KernelLoads, architecture: Architecture) -> int:
@@ -158,15 +171,15 @@ def fibre_bytes(kernel: KernelLoads, width: int) -> int:
     )
 
 
-def lean_traffic(kernel: KernelLoads, architecture: Architecture, width: int) -> Traffic:
-    """The bytes if a task makes `width` column tiles."""
+def lean_traffic(kernel: KernelLoads, architecture: Architecture, width: int, *, keep: bool) -> Traffic:
+    """The bytes if a task makes `width` column tiles, and fibres may be kept on chip or not."""
     groups = [(j, min(kernel.columns, j + width)) for j in range(0, kernel.columns, width)]
     traffic = Traffic(by_groups(kernel.epilogue, groups), by_groups(kernel.stores, groups), 0, 0, groups, "rows", False)
     room = kernel.room
     sides = list(zip(kernel.products, kernel.sides, kernel.static, strict=True))
     for product, (_, side), (_, known) in sides:
         if not side.on_chip:
-            room -= read_right(traffic, product, side, architecture, room, known)
+            room -= read_right(traffic, product, side, architecture, room if keep else 0, known)
     for product, (side, _), (known, _) in sides:
         if not side.on_chip:
             room -= read_left(traffic, product, side, room, known)

@@ -216,17 +216,20 @@ class Simulator:
         # what a kernel computes does not depend on the setting, so runs of one program share it
         key = ("output", kernel.output)
         self.matrices[kernel.output] = self.numbers.cached(key, lambda: compute(kernel, self.matrices))
-        loads = self.loads(kernel, self.plan.n2)
+        totals = self.sums(kernel, self.products(kernel, self.plan.n2))
+        hidden = float(totals.compute_cycles / self.architecture.cores * self.architecture.bytes_per_cycle)
+        loads = self.loads(kernel, self.plan.n2, hidden)
         if self.setting.loads != "lean":
-            totals = self.sums(kernel, loads.products)
             traffic = whole_fetches(loads, totals, self.architecture, self.setting.loads)
             self.runs.append(self.timed(kernel, loads, totals, traffic))
             return
         width = fibre_width(loads, self.architecture, self.fusion(kernel, self.plan.n2))
-        loads = loads if width == self.plan.n2 else self.loads(kernel, width)
+        if width != self.plan.n2:
+            loads = self.loads(kernel, width, hidden)
+            totals = self.sums(kernel, loads.products)
         traffic = lean_fetches(loads, self.architecture, self.fusion(kernel, width))
         self.check_limit(int(traffic.task_bytes.sum()) / self.architecture.bytes_per_cycle)
-        self.runs.append(self.timed(kernel, loads, self.sums(kernel, loads.products), traffic))
+        self.runs.append(self.timed(kernel, loads, totals, traffic))
 
     def sums(self, kernel: KernelPlan, products: list[Product]) -> TaskSums:
         """What the pairs add up to; runs that map the same tiles in the same way share it."""
@@ -263,8 +266,8 @@ class Simulator:
 
     # ---- bytes
 
-    def loads(self, kernel: KernelPlan, width: int) -> KernelLoads:
-        """What the tasks of a kernel read and write, in column tiles of a width."""
+    def loads(self, kernel: KernelPlan, width: int, hidden: float) -> KernelLoads:
+        """What the tasks of a kernel read and write, in column tiles of a width; computing hides so many bytes."""
         kept = self.residency.operands
         added = [p for p in (*kernel.addends, *kernel.residuals) if p not in kept]
         height, size = kernel.height(self.plan.n1, self.plan.n2), coordinate_bytes(self.setting.loads)
@@ -279,6 +282,7 @@ class Simulator:
             epilogue,
             np.zeros_like(stores) if kernel.output in kept else stores,
             self.architecture.shared_buffer_bytes - self.residency.bytes[len(self.runs)],
+            hidden,
         )
 
     def fusion(self, kernel: KernelPlan, width: int) -> int:

@@ -20,15 +20,15 @@ H = GENERATOR.random((NODES, WIDTH)).astype(np.float32) + 1
 COLUMN_BYTES = 4 * NODES  # of a column of H
 
 
-def kernel(room: int, width: int = WIDTH, height: int = 64) -> KernelLoads:
-    """A x H in tiles of 64 x 64 and 64 x width, all of it known, with so much room on chip."""
+def kernel(room: int, width: int = WIDTH, height: int = 64, hidden: float = 0) -> KernelLoads:
+    """A x H in tiles of 64 x 64 and 64 x width, all of it known, with so much room on chip and so many bytes hidden."""
     product = Product(tile_counts(A, height, 64, distinct=True), tile_counts(H, 64, width))
     tasks = np.zeros((product.x.grid[0], product.y.grid[1]), np.int64)
-    return KernelLoads([product], [(Side(), Side())], [(True, True)], tasks, tasks, room)
+    return KernelLoads([product], [(Side(), Side())], [(True, True)], tasks, tasks, room, hidden)
 
 
 def test_a_fibre_that_fits_is_read_once() -> None:
-    traffic = lean_traffic(kernel(4 * NODES * WIDTH), U250, 1)
+    traffic = lean_traffic(kernel(4 * NODES * WIDTH), U250, 1, keep=True)
     assert traffic.order == "resident"
     assert traffic.shared == traffic.static == 4 * H.size
     assert int(traffic.loads.sum()) == 8 * A.nnz
@@ -48,9 +48,9 @@ def test_fibres_are_halved_until_one_stays_on_chip() -> None:
 
 def test_a_left_side_stays_for_several_fibres_where_there_is_room() -> None:
     fibre = COLUMN_BYTES * 16
-    again = lean_traffic(kernel(fibre, 16), U250, 1)
+    again = lean_traffic(kernel(fibre, 16), U250, 1, keep=True)
     assert int(again.loads.sum()) == 8 * A.nnz * 8
-    kept = lean_traffic(kernel(fibre + 8 * A.nnz, 16), U250, 1)
+    kept = lean_traffic(kernel(fibre + 8 * A.nnz, 16), U250, 1, keep=True)
     assert int(kept.loads.sum()) == 0
     assert kept.shared == 4 * H.size + 8 * A.nnz
     # the first fibre alone can come before the kernel begins
@@ -63,6 +63,13 @@ def test_each_core_has_tasks() -> None:
     one_row = kernel(4 * NODES * WIDTH + 8 * A.nnz, 16, NODES)
     assert len(lean_fetches(one_row, U250, 8).loads) == 8
     assert len(lean_fetches(one_row, replace(U250, cores=1), 8).loads) == 1
+
+
+def test_where_computing_takes_longer_cores_need_not_wait_for_a_fibre() -> None:
+    for known, shared in ((False, 0), (True, 4 * H.size)):
+        slow = replace(kernel(4 * NODES * WIDTH, hidden=1e9), static=[(True, known)])
+        assert lean_fetches(slow, U250, 1).shared == shared
+        assert lean_fetches(replace(slow, hidden=0), U250, 1).shared == 4 * H.size
 
 
 def test_only_rows_that_are_fetched_change_format() -> None:
