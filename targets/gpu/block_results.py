@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import torch
@@ -75,7 +75,11 @@ class BlockResults:
             if isinstance(edges, EdgeSet) and isinstance(value.type, EdgeSetType)
         }
         self.counts = counts
-        self.values = [self.array_for(output) for output in op.outputs]
+        self.values = [self.array_for(output) for output in self.outputs]
+
+    @cached_property
+    def outputs(self) -> Sequence[SSAValue]:
+        return tuple(self.op.outputs)
 
     def array_for(self, output: SSAValue) -> torch.Tensor | None:
         """An array for all rows of a result, None for one without rows."""
@@ -93,7 +97,7 @@ class BlockResults:
 
     def places(self, outputs: Sequence[int], batch: Batch, arena: Arena) -> list[torch.Tensor | None]:
         """Memory for a batch's rows of some results: their own, where they lie side by side and in front."""
-        return [self.place(self.op.outputs[place], self.values[place], batch, arena) for place in outputs]
+        return [self.place(self.outputs[place], self.values[place], batch, arena) for place in outputs]
 
     def place(self, output: SSAValue, values: torch.Tensor | None, batch: Batch, arena: Arena) -> torch.Tensor | None:
         kind = kind_of(output)
@@ -116,7 +120,7 @@ class BlockResults:
             self.values[place] = part if known is None else COMBINE[self.reduction(place)](known, part)
             return
         assert known is not None
-        rows.store(value, known, kind_of(self.op.outputs[place]).axis)
+        rows.store(value, known, kind_of(self.outputs[place]).axis)
 
     def done(self, batch: Batch) -> None:
         """All results of a batch are there."""
@@ -131,7 +135,7 @@ class BlockResults:
     def finished(self) -> list[torch.Tensor]:
         """All results. Over no rows a sum is 0, a product 1, `any` false and `all` true; a largest or a smallest number
         does not exist: then raises IndexError, as torch does."""
-        return [self.finish(place, output) for place, output in enumerate(self.op.outputs)]
+        return [self.finish(place, output) for place, output in enumerate(self.outputs)]
 
     def finish(self, place: int, output: SSAValue) -> torch.Tensor:
         value = self.values[place]

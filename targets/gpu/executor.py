@@ -184,7 +184,6 @@ class BatchedExecutor:
         wanted: Mapping[str, torch.Tensor] | None,
         how: Running,
     ) -> list[torch.Tensor]:
-        last_use = self.last_uses
         targets = self.targets_of_blocks(values, counts, wanted, how.device, how.way)
         if how.memory is not None:
             how = replace(how, plans=self.plan(values, structure, counts, targets, how))
@@ -200,7 +199,7 @@ class BatchedExecutor:
                     result = [values[value].to(how.results) for value in op.operands]
                 else:
                     self.run_between_blocks(op, values)
-                for value in [v for v in values if last_use.get(v, -1) <= place]:
+                for value in self.released_after[place]:
                     self.workers.arena.release(values.pop(value))
         return result
 
@@ -300,6 +299,16 @@ class BatchedExecutor:
     def last_uses(self) -> dict[SSAValue, int]:
         """The place of the last operation that uses each value."""
         return {operand: place for place, op in enumerate(self.operations) for operand in op.operands}
+
+    @cached_property
+    def released_after(self) -> list[list[SSAValue]]:
+        """By the place of an operation, the values that nothing uses after it."""
+        made = dict.fromkeys(self.functions.forward.body.block.args, 0)
+        made |= {result: place for place, op in enumerate(self.operations) for result in op.results}
+        released: list[list[SSAValue]] = [[] for _ in self.operations]
+        for value, place in made.items():
+            released[max(place, self.last_uses.get(value, 0))].append(value)
+        return released
 
     def run_block(
         self,
