@@ -85,9 +85,9 @@ loads as they are now. NELL's cases with pruned weights and with SGC, and GIN an
 again: their `ours` is with the sizes and order that were found with the loads of before, or those of Algorithm 9 where
 these are better.
 
-After all of these runs `lean` learned to weigh what computing hides, for in one case, Reddit's SGC with (AH)W, `ours` had
-lost to `literal` by 0.5%: 8,078,320 cycles here, 8,015,874 since. All 24 cases of Cora, CiteSeer and PubMed with weights
-as trained gave the same cycles again; other cases of NELL, Flickr and Reddit have not run since.
+After all of these runs `lean` learned to weigh what computing hides, for in one case, Reddit's SGC with (AH)W, `ours`
+had lost to `literal` by 0.5%: 8,078,320 cycles here, 8,015,874 since. All 24 cases of Cora, CiteSeer and PubMed with
+weights as trained gave the same cycles again; other cases of NELL, Flickr and Reddit have not run since.
 
 `literal` is the paper's algorithms as they read, with partition sizes by its Algorithm 9; `resident` keeps operands of
 up to 1 MiB on chip; `lean` is with the same sizes; `ours` is lean loads with the partition sizes of a search and, but
