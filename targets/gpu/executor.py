@@ -33,7 +33,7 @@ from gnnc.targets.gpu.progress import progress
 from gnnc.targets.gpu.residence import DeviceCopies, bytes_on_device, fits
 from gnnc.targets.gpu.run_report import RunReport
 from gnnc.targets.gpu.sparse_rows import SparseRows
-from gnnc.targets.gpu.workers import Workers
+from gnnc.targets.gpu.workers import Workers, torch_threads_started
 from gnnc.targets.reference.run import run_structure
 from gnnc.targets.torch_functions import constant, dtype_of, function_of
 
@@ -148,7 +148,7 @@ class BatchedExecutor:
                 return self.run_blocks(values, structure, counts, wanted, how)
             self.workers.forget()
             self.copies.forget(values.values())
-            with MemoryMeter(device) as meter:
+            with MemoryMeter(device) as meter, torch_threads_started(how.threads):
                 outputs = self.run_blocks(values, structure, counts, wanted, how)
             self.report.measured(meter)
             self.report.peak = None if meter.peak is None else meter.peak + self.report.held

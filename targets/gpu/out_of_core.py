@@ -42,6 +42,7 @@ from gnnc.targets.gpu.stored_results import StoredResults, file_shape, stored_va
 from gnnc.targets.gpu.stored_ways import Chooser, ChosenWay
 from gnnc.targets.gpu.streamed_structure import reason_against, streamed_structure
 from gnnc.targets.gpu.tiled_convs import TiledSums, bytes_to_order
+from gnnc.targets.gpu.workers import torch_threads_started
 from gnnc.targets.torch_functions import dtype_of
 
 WRITE_SHARE = 8
@@ -77,7 +78,14 @@ class OutOfCoreExecutor:
         """The model's outputs, mapped, and what it took. Raises ResourceError if memory or disk don't suffice, or the
         store can't be used; what has been done by then is found by the same run later."""
         folder = StoreFolder(path)
-        with folder.faults(), folder.locked(), self.executor.lock, torch.no_grad(), MemoryMeter("cpu") as meter:
+        with (
+            folder.faults(),
+            folder.locked(),
+            self.executor.lock,
+            torch.no_grad(),
+            MemoryMeter("cpu") as meter,
+            torch_threads_started(run.threads),
+        ):
             self.executor.workers.forget()
             work = _Work(self.executor, folder, run)
             results = work.run()

@@ -87,3 +87,17 @@ def torch_threads(count: int) -> Generator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+LEAST_PER_THREAD = 2**15
+"""torch gives a thread so many numbers, or one thread more does not begin."""
+
+
+@contextmanager
+def torch_threads_started(count: int) -> Generator[None]:
+    """torch uses so many threads for a while, all of them there from the first moment on: one that finds no memory when
+    it is to begin ends the process."""
+    with torch_threads(count):
+        if count > 1:
+            torch.empty(count * LEAST_PER_THREAD, dtype=torch.uint8).zero_()
+        yield

@@ -22,6 +22,7 @@ from torch_geometric.nn.models import GAT, GCN, GIN, GraphSAGE
 import gnnc
 from gnnc.errors import RunError
 from gnnc.targets.gpu.store.array_file import ArrayFile
+from gnnc.targets.gpu.store.csc_file import build_csc
 from gnnc.targets.gpu.store.journal import Journal
 from gnnc.targets.gpu.stored_ways import Chooser
 
@@ -335,6 +336,23 @@ def test_a_lack_of_memory_is_an_error_in_one_sentence_and_the_run_can_go_on(tmp_
     assert done.stdout.count("\n") == 1
     result = program.run(graph=graph, store=tmp_path / "store", memory="64MiB")
     torch.testing.assert_close(result, program.run(graph=graph))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_all_of_a_run_uses_the_threads_that_it_may(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threads: int
+) -> None:
+    """Another thread that begins where memory is short would end the process."""
+    before, seen = torch.get_num_threads(), list[int]()
+
+    def build(*args: Any, **options: Any) -> None:
+        seen.append(torch.get_num_threads())
+        build_csc(*args, **options)
+
+    monkeypatch.setattr("gnnc.targets.gpu.out_of_core.build_csc", build)
+    program_of("gcn").run(graph=graph_of(50, 200), store=tmp_path, threads=threads)
+    assert set(seen) == {threads}
+    assert torch.get_num_threads() == before
 
 
 def test_places_that_are_no_folder(tmp_path: Path) -> None:
