@@ -11,7 +11,6 @@ import torch
 from gnnc.dialects.gnn import End
 from gnnc.targets.aggregations import Neighborhoods
 from gnnc.targets.edge_sets import EdgeSet, Incidence
-from gnnc.targets.gpu.arena import Arena, RowsOf
 from gnnc.targets.gpu.csr import Csr, padded, whole_csr
 from gnnc.targets.gpu.device_csr import DeviceCsr, whole_device_csr
 from gnnc.targets.gpu.sparse_rows import SparseRows
@@ -61,20 +60,20 @@ class Batch:
 
     def targets(self, values: torch.Tensor, axis: int) -> torch.Tensor:
         """The rows of the batch's own nodes."""
-        if isinstance(self.nodes, range):
-            return values.narrow(axis, self.nodes.start, self.rows).to(self.device)
-        return taken(values, axis, self.nodes).to(self.device)
+        rows = self.part_of(values, axis) if isinstance(self.nodes, range) else taken(values, axis, self.nodes)
+        return rows if self.device == "cpu" else rows.to(self.device)
 
-    def place(self, arena: Arena, values: torch.Tensor, axis: int) -> torch.Tensor:
-        """Memory for the batch's rows of some values: their own where they lie side by side."""
-        if isinstance(self.nodes, range):
-            return values.narrow(axis, self.nodes.start, self.rows)
-        return arena.empty(RowsOf(tuple(values.shape[1:]), values.dtype), self.rows)
+    def part_of(self, values: torch.Tensor, axis: int) -> torch.Tensor:
+        """The rows of a batch that is a range, where they lie."""
+        assert isinstance(self.nodes, range)
+        if self.rows == values.shape[axis]:
+            return values
+        return values.narrow(axis, self.nodes.start, self.rows)
 
     def store(self, rows: torch.Tensor, values: torch.Tensor, axis: int) -> None:
         """Writes the rows of the batch into the array of all nodes."""
         if isinstance(self.nodes, range):
-            place = values.narrow(axis, self.nodes.start, self.rows)
+            place = self.part_of(values, axis)
             # on the host, rows may have been computed where they belong
             if self.device != "cpu" or place.data_ptr() != rows.data_ptr():
                 place.copy_(rows)

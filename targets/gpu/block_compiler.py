@@ -95,6 +95,8 @@ class CompiledBlock:
     """Whether batches cost the same in any size: nothing is computed for neighbors, and no rows are reduced."""
     keeps_rows: bool
     """Whether there are rows between its operations, which should stay in the cache; kernels alone run on all rows."""
+    reduced: tuple[tuple[int, End], ...]
+    """Over which edges its fused Convs reduce, by their place among the block's operands, and at which end."""
     neighbor_demands: tuple[NeighborDemand, ...]
     memory: BatchMemory
     run: BlockFunction
@@ -195,8 +197,10 @@ class _BlockWriter:
         needs_all = any(rows != TARGETS for rows in self.outputs.values())
         demands, run = self.neighbor_demands(), self.namespace["block"]
         outputs, is_local, keeps_rows = tuple(self.outputs), self.is_local(), self.keeps_rows()
-        memory = self.memory()
-        return CompiledBlock(self.node_set, outputs, needs_all, is_local, keeps_rows, demands, memory, run, source)
+        reduced = tuple((place_of(self.edges_of(o)), o.end.data) for o in convs_at(self.op, self.node_set))
+        return CompiledBlock(
+            self.node_set, outputs, needs_all, is_local, keeps_rows, reduced, demands, self.memory(), run, source
+        )
 
     def memory(self) -> BatchMemory:
         """What a batch takes while it runs."""
@@ -543,7 +547,7 @@ class _BlockWriter:
 
 def as_rows(array: torch.Tensor, kind: RowsOf) -> torch.Tensor:
     """The same rows under another shape."""
-    return array.view(array.shape[0], *kind.shape)
+    return array if array.shape[1:] == kind.shape else array.view(array.shape[0], *kind.shape)
 
 
 def convs_at(op: ConvBlockOp, node_set: str) -> list[FusedConvOp]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -35,13 +35,25 @@ class ResultKind:
     rows: RowsOf
 
 
-@lru_cache(maxsize=1024)
 def kind_of(result: SSAValue) -> ResultKind:
-    """Read off the type once: that takes longer than a batch of a small graph."""
     domain, rows = domain_of(result.type), RowsOf(row_shape(result.type), dtype_of(result.type))
     if domain is None:
         return ResultKind("", False, 0, rows)
     return ResultKind(domain.set_name.data, domain.is_nodes, domain_axis(result.type), rows)
+
+
+@lru_cache(maxsize=1024)
+def outputs_of(op: ConvBlockOp) -> tuple[tuple[SSAValue, ResultKind], ...]:
+    """What a block hands on, and what that is like. Read off the types once: that takes longer than a batch of a small
+    graph."""
+    return tuple((output, kind_of(output)) for output in op.outputs)
+
+
+@lru_cache(maxsize=1024)
+def edge_sets_read(op: ConvBlockOp) -> tuple[tuple[int, str], ...]:
+    """The edge sets among a block's operands: their places and names."""
+    types = [value.type for value in op.operands]
+    return tuple((place, t.edge_set.data) for place, t in enumerate(types) if isinstance(t, EdgeSetType))
 
 
 class BlockResults:
@@ -69,21 +81,13 @@ class BlockResults:
         self.device = device
         self.returned = returned
         self.few = few
-        self.edge_counts = {
-            value.type.edge_set.data: edges.edge_count
-            for value, edges in zip(op.operands, operands, strict=True)
-            if isinstance(edges, EdgeSet) and isinstance(value.type, EdgeSetType)
-        }
+        edges = [(name, operands[place]) for place, name in edge_sets_read(op)]
+        self.edge_counts = {name: e.edge_count for name, e in edges if isinstance(e, EdgeSet)}
         self.counts = counts
-        self.values = [self.array_for(output) for output in self.outputs]
+        self.values = [self.array_for(output, kind) for output, kind in outputs_of(op)]
 
-    @cached_property
-    def outputs(self) -> Sequence[SSAValue]:
-        return tuple(self.op.outputs)
-
-    def array_for(self, output: SSAValue) -> torch.Tensor | None:
+    def array_for(self, output: SSAValue, kind: ResultKind) -> torch.Tensor | None:
         """An array for all rows of a result, None for one without rows."""
-        kind = kind_of(output)
         if not kind.set_name:
             return None
         if self.device != "cpu":
@@ -97,14 +101,14 @@ class BlockResults:
 
     def places(self, outputs: Sequence[int], batch: Batch, arena: Arena) -> list[torch.Tensor | None]:
         """Memory for a batch's rows of some results: their own, where they lie side by side and in front."""
-        return [self.place(self.outputs[place], self.values[place], batch, arena) for place in outputs]
+        kinds = outputs_of(self.op)
+        return [self.place(kinds[place][1], self.values[place], batch, arena) for place in outputs]
 
-    def place(self, output: SSAValue, values: torch.Tensor | None, batch: Batch, arena: Arena) -> torch.Tensor | None:
-        kind = kind_of(output)
+    def place(self, kind: ResultKind, values: torch.Tensor | None, batch: Batch, arena: Arena) -> torch.Tensor | None:
         if values is None or not kind.is_on_nodes or kind.axis != 0 or self.device != "cpu":
             return None
         if isinstance(batch.nodes, range):
-            return values.narrow(0, batch.nodes.start, batch.rows)
+            return batch.part_of(values, 0)
         return arena.empty(kind.rows, batch.rows)
 
     def row_count(self, kind: ResultKind) -> int:
@@ -120,7 +124,7 @@ class BlockResults:
             self.values[place] = part if known is None else COMBINE[self.reduction(place)](known, part)
             return
         assert known is not None
-        rows.store(value, known, kind_of(self.outputs[place]).axis)
+        rows.store(value, known, outputs_of(self.op)[place][1].axis)
 
     def done(self, batch: Batch) -> None:
         """All results of a batch are there."""
@@ -135,12 +139,12 @@ class BlockResults:
     def finished(self) -> list[torch.Tensor]:
         """All results. Over no rows a sum is 0, a product 1, `any` false and `all` true; a largest or a smallest number
         does not exist: then raises IndexError, as torch does."""
-        return [self.finish(place, output) for place, output in enumerate(self.outputs)]
+        return [self.finish(place, output) for place, (output, _) in enumerate(outputs_of(self.op))]
 
     def finish(self, place: int, output: SSAValue) -> torch.Tensor:
         value = self.values[place]
         if value is not None:
-            return value.to(kind_of(output).rows.dtype)
+            return value.to(outputs_of(self.op)[place][1].rows.dtype)
         reduction, dtype = self.reduction(place), dtype_of(output.type)
         if dtype != torch.bool and reduction in (Reduction.MAX, Reduction.MIN):
             raise IndexError("the model takes the largest or smallest of no rows, which does not exist")

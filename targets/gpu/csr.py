@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,6 +13,7 @@ import torch
 from gnnc.dialects.gnn import End
 from gnnc.passes.loops.arguments import PADDING
 from gnnc.targets.edge_sets import EdgeSet
+from gnnc.targets.gpu.kernels.memrefs import list_descriptor
 
 CHUNKS = 64
 """Row ranges that threads share. Results don't depend on it: a row is computed by one thread, unless it is a hub."""
@@ -37,6 +39,11 @@ class Csr:
     @property
     def rows(self) -> int:
         return self.offsets.shape[0] - 1
+
+    @cached_property
+    def descriptors(self) -> Sequence[tuple[Any, torch.Tensor]]:
+        """Both arrays as kernels take them."""
+        return list_descriptor(self.offsets), list_descriptor(self.neighbors)
 
     @cached_property
     def ranges(self) -> Sequence[tuple[int, int]]:

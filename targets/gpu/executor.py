@@ -21,9 +21,9 @@ from gnnc.passes.analysis.model_functions import argument_name, model_functions
 from gnnc.targets.edge_sets import EdgeSet
 from gnnc.targets.gpu.batch import Batch
 from gnnc.targets.gpu.batch_run import BlockRun
-from gnnc.targets.gpu.block_compiler import CompiledBlock, compile_block, convs_at
+from gnnc.targets.gpu.block_compiler import CompiledBlock, compile_block
 from gnnc.targets.gpu.block_results import BlockResults
-from gnnc.targets.gpu.block_rows import Way, place_of
+from gnnc.targets.gpu.block_rows import Way
 from gnnc.targets.gpu.budget import HOST_BATCH_BYTES, BlockPlan, Budget, resident_bytes
 from gnnc.targets.gpu.csr import whole_csr
 from gnnc.targets.gpu.errors import ResourceError
@@ -73,6 +73,17 @@ class Running:
     def way(self) -> Way:
         """Batches on a device copy the rows that kernels read for neighbors, if they lie on the host."""
         return Way.INDEXED if self.device == "cpu" or self.resident else Way.GATHERED
+
+
+@dataclass(frozen=True)
+class Step:
+    """An operation of @forward, as read off the module once: that takes longer than a block of a small graph."""
+
+    operation: Operation
+    operands: tuple[SSAValue, ...]
+    results: tuple[SSAValue, ...]
+    released: tuple[SSAValue, ...]
+    """Values that nothing uses after it."""
 
 
 class BatchedExecutor:
@@ -189,17 +200,18 @@ class BatchedExecutor:
             how = replace(how, plans=self.plan(values, structure, counts, targets, how))
         result: list[torch.Tensor] = []
         with progress(self.operations) as advance:
-            for place, op in enumerate(self.operations):
+            for step in self.steps:
+                op = step.operation
                 if isinstance(op, ConvBlockOp):
-                    operands = [values[operand] for operand in op.operands]
+                    operands = [values[operand] for operand in step.operands]
                     outputs = self.run_block(op, operands, counts, targets, how, advance)
-                    values.update(zip(op.outputs, outputs, strict=True))
+                    values.update(zip(step.results, outputs, strict=True))
                     del operands, outputs
                 elif isinstance(op, ReturnOp):
-                    result = [values[value].to(how.results) for value in op.operands]
+                    result = [values[value].to(how.results) for value in step.operands]
                 else:
                     self.run_between_blocks(op, values)
-                for value in self.released_after[place]:
+                for value in step.released:
                     self.workers.arena.release(values.pop(value))
         return result
 
@@ -234,9 +246,9 @@ class BatchedExecutor:
         way: Way = Way.INDEXED,
     ) -> Mapping[tuple[ConvBlockOp, str], NodeSet]:
         """The nodes that each block computes, by set; a set that is not there is computed as a whole."""
-        blocks = [op for op in self.operations if isinstance(op, ConvBlockOp)]
         if wanted is None:
             return {}
+        blocks = [op for op in self.operations if isinstance(op, ConvBlockOp)]
         with_rows = [value for value in self.operations[-1].operands if domain_of(value.type) is not None]
         asked = {value: wanted.get(node_set_of(value), NONE) for value in with_rows}
         compiled = partial(self.compile, device=device, way=way)
@@ -301,14 +313,20 @@ class BatchedExecutor:
         return {operand: place for place, op in enumerate(self.operations) for operand in op.operands}
 
     @cached_property
-    def released_after(self) -> list[list[SSAValue]]:
-        """By the place of an operation, the values that nothing uses after it."""
+    def returned(self) -> frozenset[SSAValue]:
+        return frozenset(self.operations[-1].operands)
+
+    @cached_property
+    def steps(self) -> list[Step]:
         made = dict.fromkeys(self.functions.forward.body.block.args, 0)
         made |= {result: place for place, op in enumerate(self.operations) for result in op.results}
         released: list[list[SSAValue]] = [[] for _ in self.operations]
         for value, place in made.items():
             released[max(place, self.last_uses.get(value, 0))].append(value)
-        return released
+        return [
+            Step(op, tuple(op.operands), tuple(op.results), tuple(values))
+            for op, values in zip(self.operations, released, strict=True)
+        ]
 
     def run_block(
         self,
@@ -322,8 +340,7 @@ class BatchedExecutor:
         device = how.device if how.resident else "cpu"
         functions = self.compile_for(op, how)
         few = any(not isinstance(targets.get((op, f.node_set), range(0)), range) for f in functions)
-        returned = set(self.operations[-1].operands)
-        results = BlockResults(op, operands, counts, self.workers.arena, returned, device, few=few)
+        results = BlockResults(op, operands, counts, self.workers.arena, self.returned, device, few=few)
         for compiled in functions:
             plan = how.plans.get((op, compiled.node_set))
             if plan is None:
@@ -335,7 +352,7 @@ class BatchedExecutor:
                 batches = [Batch(part.nodes, how.device, is_hub=part.is_hub) for part in plan.batches]
             run = BlockRun(op, compiled, operands, results, self.weights, plan)
             done = partial(advance, 1 / len(functions) / max(1, len(batches)))
-            hubs = hubs_at(op, compiled.node_set, operands) if compiled.in_cache else set[int]()
+            hubs = hubs_at(compiled, operands) if compiled.in_cache else set[int]()
             if hubs:
                 self.workers.run(run, [b for b in batches if b.has_any(hubs)], how.threads, share=False, done=done)
                 batches = [b for b in batches if not b.has_any(hubs)]
@@ -373,9 +390,9 @@ def finishing(kernels: Mapping[FusedOperation, AnyKernel], op: ConvBlockOp) -> d
     return {o: kernel.finishing if isinstance(kernel, Kernel) else kernel for o, kernel in own.items()}
 
 
-def hubs_at(op: ConvBlockOp, node_set: str, operands: Sequence[Any]) -> set[int]:
-    """Nodes of a set with so many edges that all threads share those of one node."""
-    sets = [(operands[place_of(conv.inputs[place_of(conv.edges)])], conv.end.data) for conv in convs_at(op, node_set)]
+def hubs_at(compiled: CompiledBlock, operands: Sequence[Any]) -> set[int]:
+    """Nodes of the block's set with so many edges that all threads share those of one node."""
+    sets = [(operands[place], end) for place, end in compiled.reduced]
     return {hub for edges, end in sets if isinstance(edges, EdgeSet) for hub in whole_csr(edges, end).hubs}
 
 

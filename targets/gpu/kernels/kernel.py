@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Mapping, Sequence
+from ctypes import byref, c_int64
 from functools import cache, cached_property
 from io import StringIO
 from pathlib import Path
@@ -19,6 +19,7 @@ from gnnc.targets.gpu.csr import Csr
 from gnnc.targets.gpu.kernels import cache as disk
 from gnnc.targets.gpu.kernels import compiler
 from gnnc.targets.gpu.kernels.machine import cpu
+from gnnc.targets.gpu.kernels.memrefs import rows_descriptor
 from gnnc.targets.gpu.kernels.threads import even_ranges, ranges_without, run_ranges
 from gnnc.targets.torch_functions import dtype_of
 
@@ -36,11 +37,11 @@ class MachineCode:
     ) -> None:
         """Computes the rows of some ranges. The tensors behind `lists` and `arrays` live as long."""
         rows = [rows_descriptor(array) for array in arrays]
-        pointers = [ctypes.byref(d) for d, _ in (*lists, *rows)]
+        pointers = [byref(d) for d, _ in (*lists, *rows)]
         entry = self.entry
 
         def work(begin: int, end: int) -> None:
-            entry(ctypes.c_int64(begin), ctypes.c_int64(end), *pointers)
+            entry(c_int64(begin), c_int64(end), *pointers)
 
         run_ranges(work, ranges, threads)
 
@@ -67,7 +68,7 @@ class Kernel(MachineCode):
     def run_rows(
         self, csr: Csr, ranges: Sequence[tuple[int, int]], arrays: Sequence[torch.Tensor], threads: int
     ) -> None:
-        self.run(ranges, [list_descriptor(csr.offsets), list_descriptor(csr.neighbors)], arrays, threads)
+        self.run(ranges, csr.descriptors, arrays, threads)
 
     def run_hub(
         self,
@@ -128,30 +129,6 @@ class RowsKernel(MachineCode):
 
 
 AnyKernel: TypeAlias = Kernel | RowsKernel
-
-
-LIST, ROWS = ctypes.c_int64 * 5, ctypes.c_int64 * 7
-
-
-def list_descriptor(array: torch.Tensor) -> tuple[Any, torch.Tensor]:
-    """What MLIR passes for memref<?>, and the tensor that must live as long."""
-    address = array.data_ptr()
-    return LIST(address, address, 0, array.shape[0], 1), array
-
-
-def rows_descriptor(array: torch.Tensor) -> tuple[Any, torch.Tensor]:
-    """What MLIR passes for memref<?x?, strided<[?, 1]>> of a tensor whose first axis is the rows; a copy of the tensor
-    where a row doesn't lie in one piece."""
-    if array.dim() == 0:
-        array = array.reshape(1)
-    (rows, *shape), (stride, *strides) = array.shape, array.stride()
-    size = 1
-    for length, step in zip(reversed(shape), reversed(strides), strict=True):
-        if length != 1 and step != size:
-            return rows_descriptor(array.contiguous())
-        size *= length
-    address = array.data_ptr()
-    return ROWS(address, address, 0, rows, size, stride, 1), array
 
 
 def machine_code(op: FusedOperation, part: Part) -> tuple[Any, Any]:
