@@ -16,7 +16,6 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-import numpy as np
 import torch
 
 import gnnc
@@ -50,7 +49,7 @@ def contestants(x: torch.Tensor, edge_index: torch.Tensor, threads: int) -> dict
     by_hand = numba_kernel(threads)
     if by_hand is not None:
         offsets, neighbors = adjacency.crow_indices().numpy(), adjacency.col_indices().int().numpy()
-        rows, result = x.numpy(), np.empty_like(x.numpy())
+        rows, result = x.numpy(), torch.empty_like(x).numpy()
         runs["numba"] = lambda: torch.from_numpy(by_hand(offsets, neighbors, rows, result))
     return runs
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -33,23 +32,14 @@ from gnnc.store_runs import DEFAULT_MEMORY, StoreOptions, run_in_store
 from gnnc.targets.gpu.errors import ResourceError, is_out_of_memory, size_text
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.fused_executor import executor_for_stores, executor_on_device, executor_with_kernels
+from gnnc.targets.gpu.kept_features import KeptFeatures
 from gnnc.targets.gpu.reordering import Reorder, loads_of
 from gnnc.targets.gpu.run_report import RunReport
-from gnnc.targets.gpu.sparse_rows import SparseRows, crossovers_of, sparse_features
 from gnnc.tensors import as_tensor
 from gnnc.verification import TOLERANCES, Reference, Verification, compare, hash_of
 
 if TYPE_CHECKING:
     from gnnc.graph import AnyGraph, GraphLike
-
-
-@dataclass(frozen=True)
-class KeptFeatures:
-    """Features that stay the same from run to run: as they are stored, and some of them, by their address, as sparse
-    rows. The arrays live as long, so that no other one can have their address."""
-
-    stored: dict[str, torch.Tensor]
-    sparse: dict[int, SparseRows]
 
 
 class Program:
@@ -142,8 +132,9 @@ class Program:
         memory of its own.
 
         What depends on the graph alone is kept for the next run on the same graph object, whose arrays must not change
-        in between. Raises RunError if an input does not fit the program, and GraphError if the model takes a sparse
-        matrix and an edge is there twice.
+        in between; so is a copy of its features where neighbours read rows that don't begin at cache lines, such as
+        those of 100 numbers or of an array of numpy's, unless `memory` is given. Raises RunError if an input does not
+        fit the program, and GraphError if the model takes a sparse matrix and an edge is there twice.
         """
         used = self.graph_for(graph)
         given = self.given_inputs(used, x)
@@ -468,8 +459,7 @@ class Program:
         """Features of the graph itself as the program takes them, and those that are worth holding as sparse rows; kept
         for the graph that was used last."""
         if self._features is None or self._features[0] is not graph:
-            stored = self.features(tensors)
-            self._features = graph, KeptFeatures(stored, sparse_features(stored, crossovers_of(self.module)))
+            self._features = graph, KeptFeatures.of(self.features(tensors), self.module)
         return self._features[1]
 
     def input_tensors(

@@ -48,10 +48,9 @@ class Arena:
 
     def empty(self, kind: RowsOf, rows: int) -> torch.Tensor:
         """Rows with undefined numbers."""
-        # a vector's width after the last row: a kernel may read a line to its end
-        buffer = self.take(rows * kind.stride * kind.dtype.itemsize + LINE)
+        buffer = self.take(bytes_of(kind, rows))
         self.used[buffer.data_ptr()] = buffer
-        return buffer.view(kind.dtype).as_strided((rows, *kind.shape), kind.strides)
+        return as_rows_of(buffer, kind, rows)
 
     def packed(self, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
         """An array of undefined numbers side by side."""
@@ -64,7 +63,7 @@ class Arena:
         """The smallest free buffer that is large enough and not much too large, or a new one."""
         fitting = [b for b in self.free if size <= b.shape[0] <= 2 * size + HUGE]
         if not fitting:
-            return new_buffer(-(-size // LINE) * LINE)  # for numbers of any size, later
+            return new_buffer(in_whole_lines(size))
         best = min(fitting, key=lambda b: b.shape[0])
         self.free = [b for b in self.free if b is not best]
         return best
@@ -91,6 +90,25 @@ def trim() -> None:
     give_back = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if give_back is not None:
         give_back(0)
+
+
+def bytes_of(kind: RowsOf, rows: int) -> int:
+    """What rows take: a kernel may read a line to its end, and so a vector's width is after the last one."""
+    return rows * kind.stride * kind.dtype.itemsize + LINE
+
+
+def in_whole_lines(size: int) -> int:
+    """So many bytes or a few more, so that numbers of any size fill them."""
+    return -(-size // LINE) * LINE
+
+
+def as_rows_of(buffer: torch.Tensor, kind: RowsOf, rows: int) -> torch.Tensor:
+    return buffer.view(kind.dtype).as_strided((rows, *kind.shape), kind.strides)
+
+
+def new_rows(kind: RowsOf, rows: int) -> torch.Tensor:
+    """Rows with undefined numbers, in memory of their own."""
+    return as_rows_of(new_buffer(in_whole_lines(bytes_of(kind, rows))), kind, rows)
 
 
 def fresh(shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
