@@ -61,7 +61,7 @@ class Arena:
 
     def take(self, size: int) -> torch.Tensor:
         """The smallest free buffer that is large enough and not much too large, or a new one."""
-        fitting = [b for b in self.free if size <= b.shape[0] <= 2 * size + HUGE]
+        fitting = [b for b in self.free if size <= b.shape[0] <= 4 * size + HUGE]
         if not fitting:
             return new_buffer(in_whole_lines(size))
         best = min(fitting, key=lambda b: b.shape[0])
