@@ -7,8 +7,9 @@ Every case runs in a process of its own, in which gnnc and its peers take turns;
 count: each must be as near to PyG on edge_index as fp32 allows, or else no farther from the model in double precision
 than that is. A peer's preparation (conversion, caches, compilation) is not part of its time; gnnc's stands beside it.
 `edge_index` is PyG as its documentation shows it, `csr` PyG on torch's sparse CSR adjacency with what it can cache,
-`compile` the first under torch.compile, `numba` with Convs written by hand in numba where that is installed, `dgl` DGL
-in an environment of its own, whose PYTHON `--dgl` names.
+`layerwise` PyG's `inference(loader)` on whole neighborhoods where torch-sparse or pyg-lib is installed, `compile` the
+first under torch.compile, `numba` with Convs written by hand in numba where that is installed, `dgl` DGL in an
+environment of its own, whose PYTHON `--dgl` names.
 """
 
 from __future__ import annotations

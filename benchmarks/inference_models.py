@@ -8,12 +8,19 @@ from itertools import pairwise
 from typing import Any
 
 import torch
+from torch_geometric.data import Data
+from torch_geometric.loader import NeighborLoader
 from torch_geometric.nn import GCNConv, PNAConv, RGCNConv
 from torch_geometric.nn.models import GAT, GCN, GIN, GraphSAGE
+from torch_geometric.nn.models.basic_gnn import BasicGNN
+from torch_geometric.typing import WITH_PYG_LIB, WITH_TORCH_SPARSE
 
 import gnnc
 
 HIDDEN, LAYERS, RELATIONS = 128, 3, 4
+
+LAYER_WISE_BATCH = 1024
+"""Targets a batch, as PyG's examples of layer-wise inference have them."""
 
 
 class PNA(torch.nn.Module):
@@ -120,6 +127,21 @@ class Inference:
 
         return run
 
+    def layer_wise(self) -> Callable[[], torch.Tensor] | None:
+        """PyG's own loop over layers and batches, on whole neighborhoods; None where it has none, or nothing that finds
+        neighborhoods is installed."""
+        model = self.model
+        if not isinstance(model, BasicGNN) or not (WITH_TORCH_SPARSE or WITH_PYG_LIB):
+            return None
+        x, edge_index = self.arguments
+        loader = NeighborLoader(Data(x=x, edge_index=edge_index), [-1], batch_size=LAYER_WISE_BATCH)
+
+        def run() -> torch.Tensor:
+            with torch.no_grad():
+                return model.inference(loader)
+
+        return run
+
 
 ON_CSR = ("gcn", "sage", "gin", "gat", "jknet")
 """Models that PyG runs on a sparse adjacency."""
@@ -129,4 +151,7 @@ def peers_of(model: str, inference: Inference) -> dict[str, Callable[[], torch.T
     peers: dict[str, Callable[[], torch.Tensor]] = {"edge_index": inference.run}
     if model in ON_CSR:
         peers["csr"] = inference.on_csr()
+    layer_wise = inference.layer_wise()
+    if layer_wise is not None:
+        peers["layerwise"] = layer_wise
     return peers
