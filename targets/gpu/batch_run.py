@@ -12,9 +12,9 @@ import torch
 from gnnc.dialects.gnn import ConvBlockOp
 from gnnc.targets.gpu.arena import Arena
 from gnnc.targets.gpu.batch import Batch
-from gnnc.targets.gpu.block_compiler import CompiledBlock
 from gnnc.targets.gpu.block_results import BlockResults
 from gnnc.targets.gpu.budget import BlockPlan
+from gnnc.targets.gpu.compiled_block import CompiledBlock
 from gnnc.targets.gpu.errors import ResourceError, is_out_of_memory
 from gnnc.targets.gpu.hub_rows import HubRow
 

@@ -1,8 +1,8 @@
 """A ConvBlock becomes a Python function over one batch: straight-line code, no interpreter step an operation.
 
 Every value is needed on some rows: the batch's targets, the edges that meet them, or the nodes at the other ends of
-those edges. A walk from the outputs up notes which; a walk down then writes one line for each operation and kind of
-rows. The lines of a GCN layer, for example:
+those edges, as `block_demands` says. A walk down writes one line for each operation and kind of rows. The lines of a
+GCN layer, for example:
 
     def block(batch, arena, threads, out, a0, a1, a2):
         e0 = batch.edges(a1, target)
@@ -15,8 +15,7 @@ rows. The lines of a GCN layer, for example:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import torch
 from xdsl.dialects.builtin import TensorType
@@ -28,10 +27,8 @@ from gnnc.dialects.gnn import (
     ConstantOp,
     ConvBlockOp,
     ConvOperation,
-    EdgeSetType,
     EdgeSoftmaxOp,
     End,
-    EndAttr,
     FillOp,
     FusedConvOp,
     FusedOperation,
@@ -45,13 +42,12 @@ from gnnc.dialects.gnn import (
     YieldOp,
 )
 from gnnc.dialects.gnn.attributes import domain_axis, domain_of, row_shape
-from gnnc.dialects.gnn.edge_sets import edge_set_type
-from gnnc.passes.analysis.conv_layers import edge_sets_of, home_of
-from gnnc.passes.loops.arguments import KernelInput, Role
+from gnnc.passes.analysis.conv_layers import edge_sets_of
 from gnnc.targets.aggregations import aggregation_of
 from gnnc.targets.edge_sets import aggregate, edge_softmax, reduce_rows
 from gnnc.targets.gpu.arena import RowsOf
-from gnnc.targets.gpu.batch import Batch, EdgeSlice, Union
+from gnnc.targets.gpu.batch import Union
+from gnnc.targets.gpu.block_demands import Demands, batches_of, node_set_at
 from gnnc.targets.gpu.block_lines import PLACE, BlockLines, Line
 from gnnc.targets.gpu.block_rows import (
     TARGETS,
@@ -65,47 +61,13 @@ from gnnc.targets.gpu.block_rows import (
     Way,
     place_of,
 )
+from gnnc.targets.gpu.compiled_block import CompiledBlock
 from gnnc.targets.gpu.memory_model import BatchMemory, memory_of_lines
 from gnnc.targets.gpu.out_functions import may_lie_over, out_function_of
-from gnnc.targets.neighbor_sampling import sample_of
 from gnnc.targets.torch_functions import constant, dtype_of, filled, function_of
 
 if TYPE_CHECKING:
-    from gnnc.targets.gpu.kernels.kernel import AnyKernel as CpuKernel
-    from gnnc.targets.gpu.triton_kernels.kernel import TritonKernel
-
-    AnyKernel: TypeAlias = CpuKernel | TritonKernel
-
-BlockFunction: TypeAlias = Callable[..., tuple[tuple[Batch | EdgeSlice | None, torch.Tensor | None], ...]]
-
-
-@dataclass(frozen=True)
-class CompiledBlock:
-    """The function of a block that runs on batches of one node set: takes a Batch, an Arena for memory, how many
-    threads kernels may use, places for the outputs and the block's operands, and gives for each of `outputs` its rows
-    and what they belong to (the Batch, an EdgeSlice, or None for a part of what all rows are reduced to; that is None
-    too for a batch without such rows).
-    """
-
-    node_set: str
-    outputs: tuple[int, ...]
-    needs_all: bool
-    """Whether no node may be left out, whichever rows are asked for: there are results on edges or of all rows."""
-    is_local: bool
-    """Whether batches cost the same in any size: nothing is computed for neighbors, and no rows are reduced."""
-    keeps_rows: bool
-    """Whether there are rows between its operations, which should stay in the cache; kernels alone run on all rows."""
-    reduced: tuple[tuple[int, End], ...]
-    """Over which edges its fused Convs reduce, by their place among the block's operands, and at which end."""
-    neighbor_demands: tuple[NeighborDemand, ...]
-    memory: BatchMemory
-    run: BlockFunction
-    source: str
-
-    @property
-    def in_cache(self) -> bool:
-        """Whether batches should be small: threads then work on one each."""
-        return self.is_local and self.keeps_rows
+    from gnnc.targets.gpu.compiled_block import AnyKernel
 
 
 def compile_block(
@@ -135,19 +97,6 @@ def yielded(op: ConvBlockOp) -> Sequence[SSAValue]:
     return terminator.values
 
 
-def batches_of(value: SSAValue, edge_sets: Sequence[SSAValue]) -> tuple[str, Rows | None]:
-    """The node set whose batches a result is computed in, and its rows there."""
-    if isinstance(value.owner, GlobalReduceOp):
-        operand = next(v for v in value.owner.operands if domain_of(v.type) is not None)
-        return batches_of(operand, edge_sets)[0], None
-    domain = domain_of(value.type)
-    assert domain is not None
-    if domain.is_nodes:
-        return domain.set_name.data, TARGETS
-    home = home_of(value, edge_sets)
-    return node_set_at(home.edges, home.end.data), Edges(home.edges, home.end.data)
-
-
 class _BlockWriter:
     def __init__(
         self,
@@ -166,10 +115,9 @@ class _BlockWriter:
         self.weights = weights
         self.device = device
         self.outputs = outputs
-        self.edge_sets = edge_sets_of(op.body.block)
         self.results = [(yielded(op)[place], rows) for place, rows in outputs.items()]
         self.operations = [o for o in op.body.block.ops if not isinstance(o, YieldOp)]
-        self.demands: dict[SSAValue, dict[Rows | None, None]] = {}
+        self.demands = Demands(op, self.results, kernels, way)
         self.row_names: dict[Rows, str] = {}
         self.names: dict[tuple[SSAValue, Rows | None], str] = {}
         self.lines = BlockLines()
@@ -185,19 +133,18 @@ class _BlockWriter:
         }
 
     def compile(self) -> CompiledBlock:
-        self.collect_demands()
         self.write_rows()
         for argument in self.op.body.block.args:
             self.write_argument(argument)
         for operation in self.operations:
-            for rows in self.rows_of(operation):
+            for rows in self.demands.rows_of(operation):
                 self.write_operation(operation, rows)
         source = self.source_text()
         exec(compile(source, f"<conv_block layer {self.op.layer_index}>", "exec"), self.namespace)
         needs_all = any(rows != TARGETS for rows in self.outputs.values())
         demands, run = self.neighbor_demands(), self.namespace["block"]
         outputs, is_local, keeps_rows = tuple(self.outputs), self.is_local(), self.keeps_rows()
-        reduced = tuple((place_of(self.edges_of(o)), o.end.data) for o in convs_at(self.op, self.node_set))
+        reduced = tuple((place_of(self.demands.edges_of(o)), o.end.data) for o in convs_at(self.op, self.node_set))
         return CompiledBlock(
             self.node_set, outputs, needs_all, is_local, keeps_rows, reduced, demands, self.memory(), run, source
         )
@@ -216,14 +163,16 @@ class _BlockWriter:
     def keeps_rows(self) -> bool:
         """Whether anything is computed but by kernels that write results of the block."""
         results = {value for value, _ in self.results}
-        computed = [o for o in self.operations if self.rows_of(o) and not isinstance(o, LoadWeightOp | ConstantOp)]
+        computed = [
+            o for o in self.operations if self.demands.rows_of(o) and not isinstance(o, LoadWeightOp | ConstantOp)
+        ]
         return not all(isinstance(o, FusedConvOp) and results.issuperset(o.results) for o in computed)
 
     def neighbor_demands(self) -> tuple[NeighborDemand, ...]:
         """Where the rows of inputs are loaded from; structure values need no loading."""
         count = len(self.op.neighbors)
         inputs = [argument for argument in self.op.body.block.args if argument.index < count]
-        rows = {rows: None for argument in inputs for rows in self.demands.get(argument, {})}
+        rows = {rows: None for argument in inputs for rows in self.demands.of(argument)}
         nodes = [r.at if isinstance(r, Stored) else r for r in rows]
         return tuple(
             NeighborDemand(
@@ -233,78 +182,8 @@ class _BlockWriter:
             if isinstance(r, NeighborNodes)
         )
 
-    # The walk up: on which rows each value is needed.
-
-    def collect_demands(self) -> None:
-        for result, rows in self.results:
-            self.demand(result, rows)
-        for operation in reversed(self.operations):
-            for rows in self.rows_of(operation):
-                for operand, needed in self.requirements(operation, rows):
-                    self.demand(operand, needed)
-
-    def demand(self, value: SSAValue, rows: Rows | None) -> None:
-        has_rows = domain_of(value.type) is not None
-        self.demands.setdefault(value, {})[rows if has_rows else None] = None
-
-    def rows_of(self, operation: Operation) -> list[Rows | None]:
-        return list({rows: None for result in operation.results for rows in self.demands.get(result, {})})
-
-    def requirements(self, operation: Operation, rows: Rows | None) -> list[tuple[SSAValue, Rows | None]]:
-        if isinstance(operation, GatherOp):
-            return [(operation.nodes, self.gathered_rows(operation, rows)), (operation.edges, None)]
-        if isinstance(operation, ConvOperation):
-            edges = self.reduced_edges(operation, rows)
-            return [(v, edges if is_on(v, edges) else TARGETS) for v in operation.operands]
-        if isinstance(operation, FusedConvOp):
-            read = [(operation.inputs[i.place], self.rows_read(operation, i)) for i in self.kernels[operation].inputs]
-            return [*read, (self.edges_of(operation), None)]
-        if isinstance(operation, GlobalReduceOp):
-            return [(operand, self.reduced_rows(operation)) for operand in operation.operands]
-        return [(operand, rows) for operand in operation.operands]
-
-    def edges_of(self, operation: FusedConvOp) -> SSAValue:
-        return operation.inputs[place_of(operation.edges)]
-
-    def rows_read(self, operation: FusedConvOp, read: KernelInput) -> Rows | None:
-        """The rows on which a kernel reads one of its arrays."""
-        edges = Edges(self.edges_of(operation), operation.end.data)
-        if read.role is Role.NEIGHBOR:
-            nodes = NeighborNodes(edges, edges.edges, operation.end.opposite.data)
-            return Stored(nodes) if self.reads_stored(operation) else nodes
-        return {Role.TARGET: TARGETS, Role.EDGE: edges, Role.WHOLE: None}[read.role]
-
-    def reads_stored(self, operation: FusedConvOp) -> bool:
-        """Whether all that a kernel reads for neighbors is stored in memory: then it reads it there."""
-        if self.way is Way.GATHERED:
-            return False
-        places = [i.place for i in self.kernels[operation].inputs if i.role is Role.NEIGHBOR]
-        return all(isinstance(operation.inputs[place], BlockArgument) for place in places)
-
-    def gathered_rows(self, operation: GatherOp, rows: Rows | None) -> Rows:
-        assert isinstance(rows, Edges), "a gather gives rows of edges"
-        end = operation.end.data
-        return (
-            TARGETS if (operation.edges, end) == (rows.edges, rows.end) else NeighborNodes(rows, operation.edges, end)
-        )
-
-    def reduced_edges(self, operation: ConvOperation, rows: Rows | None) -> Edges:
-        end = operation.properties["end"]
-        assert isinstance(end, EndAttr)
-        edges = Edges(operation.operands[-1], end.data, sample_of(operation))
-        expected = edges if isinstance(operation, EdgeSoftmaxOp) else TARGETS
-        assert rows == expected, f"{operation.name} is needed for neighbors: the module has not been split into blocks"
-        return edges
-
-    def reduced_rows(self, operation: GlobalReduceOp) -> Rows | None:
-        """The rows of a batch that a reduction of all rows takes its part from."""
-        operand = next(v for v in operation.operands if domain_of(v.type) is not None)
-        return batches_of(operand, self.edge_sets)[1]
-
-    # The walk down: one line for each operation and kind of rows.
-
     def write_rows(self) -> None:
-        for rows in {rows: None for demanded in self.demands.values() for rows in demanded}:
+        for rows in self.demands.all_rows():
             self.row_name(rows)
 
     def row_name(self, rows: Rows | None) -> str:
@@ -332,7 +211,7 @@ class _BlockWriter:
         shared = self.shared_loads(argument)
         if shared:
             self.write_shared_load(argument, shared)
-        for rows in self.demands.get(argument, {}):
+        for rows in self.demands.of(argument):
             if rows in shared:
                 continue
             if isinstance(argument.type, TensorType) and rows is None:
@@ -350,7 +229,7 @@ class _BlockWriter:
         host itself taking them from there again costs no more than from a copy."""
         if self.device == "cpu" or argument.index >= len(self.op.neighbors):
             return []
-        reached = [rows for rows in self.demands.get(argument, {}) if isinstance(rows, NeighborNodes)]
+        reached = [rows for rows in self.demands.of(argument) if isinstance(rows, NeighborNodes)]
         return reached if len(reached) > 1 else []
 
     def write_shared_load(self, argument: BlockArgument, reached: Sequence[NeighborNodes]) -> None:
@@ -388,14 +267,14 @@ class _BlockWriter:
         )
 
     def write_gather(self, operation: GatherOp, rows: Rows | None) -> None:
-        from_rows = self.gathered_rows(operation, rows)
+        from_rows = self.demands.gathered_rows(operation, rows)
         index = f"{self.row_name(rows)}.targets" if from_rows == TARGETS else f"{self.row_name(from_rows)}.places"
         nodes = self.name(operation.nodes, from_rows)
         axis = domain_axis(operation.nodes.type)
         self.assign((operation.result, rows), f"{nodes}.index_select({axis}, {index})", [nodes])
 
     def write_reduction(self, operation: ConvOperation, rows: Rows | None) -> None:
-        edges = self.reduced_edges(operation, rows)
+        edges = self.demands.reduced_edges(operation, rows)
         messages = self.name(operation.operands[0], edges)
         axis = domain_axis(operation.operands[0].type)
         index = f"{self.row_name(edges)}.targets"
@@ -423,9 +302,9 @@ class _BlockWriter:
     def write_fused(self, operation: FusedConvOp, rows: Rows | None) -> None:
         assert rows == TARGETS, "a fused Conv is needed for neighbors: the module has not been split into blocks"
         kernel = self.kernels[operation]
-        read = [(operation.inputs[i.place], self.rows_read(operation, i)) for i in kernel.inputs]
+        read = [(operation.inputs[i.place], self.demands.rows_read(operation, i)) for i in kernel.inputs]
         arrays = [self.name(value, on) for value, on in read]
-        edges = self.row_name(Edges(self.edges_of(operation), operation.end.data))
+        edges = self.row_name(Edges(self.demands.edges_of(operation), operation.end.data))
         computed = [self.row_name(on) for _, on in read if isinstance(on, NeighborNodes)]
         where = "csr" if self.device == "cpu" else "device_csr"
         csr = f"{edges}.{where}_of({computed[0]}), " if computed else f"{edges}.{where}, "
@@ -452,7 +331,7 @@ class _BlockWriter:
 
     def write_call(self, operation: Operation, rows: Rows | None) -> None:
         if isinstance(operation, GlobalReduceOp):
-            rows = self.reduced_rows(operation)
+            rows = self.demands.reduced_rows(operation)
         operands = [self.name(operand, rows) for operand in operation.operands]
         out_function = out_function_of(operation) if self.device == "cpu" else None
         if out_function is not None:
@@ -554,13 +433,3 @@ def convs_at(op: ConvBlockOp, node_set: str) -> list[FusedConvOp]:
     """The fused Convs of a block that reduce at nodes of a set, in order."""
     fused = [o for o in op.body.block.ops if isinstance(o, FusedConvOp)]
     return [o for o in fused if node_set_at(o.edges, o.end.data) == node_set]
-
-
-def node_set_at(edges: SSAValue, end: End) -> str:
-    return edge_set_type(edges).node_domain(EndAttr(end)).set_name.data
-
-
-def is_on(value: SSAValue, edges: Edges) -> bool:
-    """Whether a value has a row an edge of the set."""
-    assert isinstance(edges.edges.type, EdgeSetType)
-    return domain_of(value.type) == edges.edges.type.domain

@@ -13,8 +13,8 @@ from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.passes.analysis.cost_model import row_bytes
 from gnnc.targets.edge_sets import EdgeSet
 from gnnc.targets.gpu.batch_plan import NodeSet, PlannedBatch, Planner, Task
-from gnnc.targets.gpu.block_compiler import CompiledBlock
 from gnnc.targets.gpu.block_rows import TARGETS
+from gnnc.targets.gpu.compiled_block import CompiledBlock
 from gnnc.targets.gpu.errors import ResourceError, size_text
 from gnnc.targets.gpu.hub_rows import bytes_per_edge
 from gnnc.targets.gpu.memory_model import arena_bytes

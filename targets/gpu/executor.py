@@ -21,10 +21,11 @@ from gnnc.passes.analysis.model_functions import argument_name, model_functions
 from gnnc.targets.edge_sets import EdgeSet
 from gnnc.targets.gpu.batch import Batch
 from gnnc.targets.gpu.batch_run import BlockRun
-from gnnc.targets.gpu.block_compiler import CompiledBlock, compile_block
+from gnnc.targets.gpu.block_compiler import compile_block
 from gnnc.targets.gpu.block_results import BlockResults
 from gnnc.targets.gpu.block_rows import Way
 from gnnc.targets.gpu.budget import HOST_BATCH_BYTES, BlockPlan, Budget, resident_bytes
+from gnnc.targets.gpu.compiled_block import CompiledBlock
 from gnnc.targets.gpu.csr import whole_csr
 from gnnc.targets.gpu.errors import ResourceError
 from gnnc.targets.gpu.level_sets import NONE, NodeSet, level_sets, node_set_of
@@ -40,7 +41,7 @@ from gnnc.targets.torch_functions import constant, dtype_of, function_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gnnc.targets.gpu.block_compiler import AnyKernel
+    from gnnc.targets.gpu.compiled_block import AnyKernel
 
 # What may stand in @forward beside blocks: operations on values of the whole graph.
 TOP_LEVEL = (ConvBlockOp, GlobalCallOp, LoadWeightOp, ConstantOp, ReturnOp)

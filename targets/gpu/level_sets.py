@@ -16,8 +16,8 @@ from gnnc.dialects.gnn import ConvBlockOp
 from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.targets.edge_sets import EdgeSet
 from gnnc.targets.gpu.batch import sampled_edges_of
-from gnnc.targets.gpu.block_compiler import CompiledBlock
 from gnnc.targets.gpu.block_rows import NeighborDemand
+from gnnc.targets.gpu.compiled_block import CompiledBlock
 
 NodeSet: TypeAlias = range | torch.Tensor
 """Ascending distinct nodes: all of them as a range, or ids (int64)."""

@@ -23,8 +23,8 @@ from gnnc.targets.gpu.arena import trim
 from gnnc.targets.gpu.batch import Batch
 from gnnc.targets.gpu.batch_plan import NodeSet
 from gnnc.targets.gpu.batch_run import BlockRun
-from gnnc.targets.gpu.block_compiler import CompiledBlock
 from gnnc.targets.gpu.budget import PLANNED_SHARE, BlockPlan, least_bytes, structure_bytes
+from gnnc.targets.gpu.compiled_block import CompiledBlock
 from gnnc.targets.gpu.errors import ResourceError, size_text
 from gnnc.targets.gpu.executor import CACHE_ROWS, BatchedExecutor
 from gnnc.targets.gpu.finished_work import FinishedWork, KnownPlan, Settings, batches_left

@@ -16,9 +16,9 @@ import torch
 from gnnc.dialects.gnn import ConvBlockOp
 from gnnc.targets.gpu.arena import fresh
 from gnnc.targets.gpu.batch_plan import NodeSet, PlannedBatch, Planner
-from gnnc.targets.gpu.block_compiler import CompiledBlock
 from gnnc.targets.gpu.block_rows import Way
 from gnnc.targets.gpu.budget import PLANNED_SHARE, least_bytes, plan_block, planning_task
+from gnnc.targets.gpu.compiled_block import CompiledBlock
 from gnnc.targets.gpu.executor import CACHE_ROWS, BatchedExecutor
 from gnnc.targets.gpu.finished_work import KnownPlan
 from gnnc.targets.gpu.tiled_convs import TiledConv, copy_rows, row_size, tiled_convs

@@ -27,7 +27,7 @@ from gnnc.targets.gpu.tiling import Demand, Tiling
 from gnnc.targets.gpu.workers import torch_threads
 
 if TYPE_CHECKING:
-    from gnnc.targets.gpu.block_compiler import AnyKernel
+    from gnnc.targets.gpu.compiled_block import AnyKernel
 
 PAGE = 4096
 

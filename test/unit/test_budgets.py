@@ -18,7 +18,7 @@ from torch_geometric.nn.models import GAT, GCN, PNA, GraphSAGE
 import gnnc
 from gnnc.errors import RunError
 from gnnc.targets.gpu.batch import Batch
-from gnnc.targets.gpu.block_compiler import CompiledBlock
+from gnnc.targets.gpu.compiled_block import CompiledBlock
 from gnnc.targets.gpu.executor import BatchedExecutor
 
 ROOT = Path(__file__).resolve().parents[2]
