@@ -21,7 +21,8 @@ from gnnc.graph import Graph
 from gnnc.output_rows import OutputRows
 from gnnc.outputs import OutputStructure, output_names
 from gnnc.passes.analysis.model_functions import model_functions, returned
-from gnnc.program import Program, all_rows, checked_input
+from gnnc.program import Program, all_rows
+from gnnc.run_arguments import checked_input
 from gnnc.targets.fpga.architecture import Architecture
 from gnnc.targets.fpga.matrices import Matrix, is_sparse
 from gnnc.targets.fpga.plan import read_plan

@@ -8,7 +8,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
@@ -18,7 +17,7 @@ from gnnc.freezing import Frozen, hash_of_inputs
 from gnnc.frontend.arguments import bind_arguments
 from gnnc.frontend.distinct_edges import check_matrices
 from gnnc.frontend.eager_model import run_eagerly
-from gnnc.frontend.inputs import MODEL, NODES, ModelInput
+from gnnc.frontend.inputs import ModelInput
 from gnnc.frontend.wrappers import unwrapped
 from gnnc.graph import Graph, graph_of
 from gnnc.graph_entries import is_node_ids
@@ -27,6 +26,7 @@ from gnnc.output_rows import OutputRows, asked_nodes
 from gnnc.outputs import OutputStructure, flatten, output_names, rebuild
 from gnnc.passes.gnn_narrow_storage import PRECISION
 from gnnc.reordered_graphs import ReorderedGraph, check_reorder, in_memory, on_disk, reason_against
+from gnnc.run_arguments import check_counts, checked_input, usable_device
 from gnnc.sampling import fan_outs, sampled_module
 from gnnc.store_runs import DEFAULT_MEMORY, StoreOptions, run_in_store
 from gnnc.targets.gpu.errors import ResourceError, is_out_of_memory, size_text
@@ -477,13 +477,6 @@ class Program:
         return tensors
 
 
-def check_counts(batch_size: int | None, threads: int | None) -> None:
-    if batch_size is not None and batch_size < 1:
-        raise RunError(f"batch_size is {batch_size}: give the number of nodes a batch, 1 or more")
-    if threads is not None and threads < 1:
-        raise RunError(f"threads is {threads}: give the number of threads, 1 or more")
-
-
 def all_rows(rows: Sequence[OutputRows], outputs: Sequence[torch.Tensor]) -> dict[str, torch.Tensor]:
     """The ids of all rows, by the sets that outputs are on."""
     return {r.set_name: torch.arange(r.count(output)) for r, output in zip(rows, outputs, strict=True)}
@@ -493,56 +486,3 @@ def spread_evenly(count: int, total: int) -> torch.Tensor:
     """So many of the numbers below `total`, the first and the last among them."""
     kept = min(count, total)
     return torch.arange(kept) * max(0, total - 1) // max(1, kept - 1)
-
-
-def checked_input(expected: ModelInput, value: Any, counts: Mapping[str, int], device: str = "cpu") -> torch.Tensor:
-    """One input as a tensor on the host, or on the device if it is there. Raises RunError naming it if its shape or
-    type differs."""
-    if not isinstance(value, np.ndarray | torch.Tensor):
-        raise RunError(f"{expected.key} is a {type(value).__name__}: give a numpy array or a torch tensor")
-    tensor = as_tensor(value, device)
-    shape = (*tensor.shape[: expected.axis], *tensor.shape[expected.axis + 1 :])
-    if tensor.dim() != len(expected.row_shape) + 1 or shape != expected.row_shape:
-        sizes = [str(size) for size in expected.row_shape]
-        sizes.insert(expected.axis, "?")
-        raise RunError(
-            f"{expected.key} has shape {list(tensor.shape)}, the program was compiled for [{', '.join(sizes)}]"
-        )
-    if expected.is_feature and tensor.shape[expected.axis] != counts[expected.set_name]:
-        if expected.is_weight:
-            rows = tensor.shape[expected.axis]
-            raise RunError(
-                f"the model has a row of {expected.key.removeprefix(MODEL)} a node, {rows} in all: the graph must have "
-                f"as many nodes of '{expected.set_name}', and has {counts[expected.set_name]}"
-            )
-        has = "the graph has" if expected.set_name == NODES else f"the graph has of {expected.set_name}"
-        raise RunError(
-            f"{expected.key} has {tensor.shape[expected.axis]} rows, {has} {counts[expected.set_name]} nodes"
-        )
-    if tensor.dtype != expected.dtype:
-        raise RunError(
-            f"{expected.key} has type {tensor.dtype}, the program was compiled for {expected.dtype}: convert it"
-        )
-    check_limit(expected, tensor)
-    return tensor
-
-
-def check_limit(expected: ModelInput, tensor: torch.Tensor) -> None:
-    """Raises RunError if a number is beyond the table that the model looks it up in."""
-    if expected.limit is None or tensor.numel() == 0 or int(tensor.max()) < expected.limit:
-        return
-    place = int(tensor.argmax())
-    raise RunError(
-        f"{expected.key} is {int(tensor.reshape(-1)[place])} at {place}: the model looks it up in a table of "
-        f"{expected.limit} rows"
-    )
-
-
-def usable_device(device: str) -> str:
-    """The device, if torch can use it. Raises RunError otherwise."""
-    kind = device.split(":", 1)[0]
-    if kind not in ("cpu", "cuda"):
-        raise RunError(f"device '{device}' is unknown: use 'cpu' or 'cuda'")
-    if kind == "cuda" and not torch.cuda.is_available():
-        raise RunError("device 'cuda' is not available on this machine: use 'cpu'")
-    return device
