@@ -22,7 +22,7 @@ import gnnc
 from benchmarks.generated_graphs import PRESETS, generate
 from benchmarks.inference_models import MODELS, Inference
 from gnnc.passes import get_all_passes
-from gnnc.targets.gpu import arena, executor
+from gnnc.targets.gpu import arena, compiled_block
 
 PASSES = (
     "gnn-fold-weights",
@@ -43,7 +43,7 @@ def without(what: str) -> Generator[None]:
     if what == WHOLE:
         yield
     elif what == BATCHES:
-        with patch.object(executor, "CACHE_ROWS", 2**40):
+        with patch.multiple(compiled_block, CACHE_BYTES=2**60, MOST_ROWS=2**40):
             yield
     elif what == PAGES:
         with patch.object(arena, "advise_huge", nothing):

@@ -32,7 +32,7 @@ from gnnc.store_runs import DEFAULT_MEMORY, StoreOptions, run_in_store
 from gnnc.targets.gpu.errors import ResourceError, is_out_of_memory, size_text
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.fused_executor import executor_for_stores, executor_on_device, executor_with_kernels
-from gnnc.targets.gpu.kept_features import KeptFeatures
+from gnnc.targets.gpu.kept_features import NOTHING_KEPT, KeptFeatures
 from gnnc.targets.gpu.reordering import Reorder, loads_of
 from gnnc.targets.gpu.run_report import RunReport
 from gnnc.tensors import as_tensor
@@ -253,7 +253,7 @@ class Program:
                 batch_size=batch_size,
                 device=usable_device(device),
                 threads=threads,
-                sparse=None if kept is None or device != "cpu" else kept.sparse,
+                kept=NOTHING_KEPT if kept is None or device != "cpu" else kept,
                 memory=None if memory is None else memory_bytes(memory),
                 same_features=kept is not None,
             )

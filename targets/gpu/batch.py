@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -13,6 +13,7 @@ from gnnc.targets.aggregations import Neighborhoods
 from gnnc.targets.edge_sets import EdgeSet, Incidence
 from gnnc.targets.gpu.csr import Csr, padded, whole_csr
 from gnnc.targets.gpu.device_csr import DeviceCsr, whole_device_csr
+from gnnc.targets.gpu.kept_features import NOTHING_KEPT, KeptFeatures
 from gnnc.targets.gpu.sparse_rows import SparseRows
 from gnnc.targets.neighbor_sampling import Sample, draw
 
@@ -26,8 +27,8 @@ class Batch:
 
     nodes: range | torch.Tensor
     device: str
-    sparse: Mapping[int, SparseRows] = field(default_factory=dict[int, SparseRows], repr=False)
-    """Arrays of all nodes that are there as sparse rows, too, by their address."""
+    kept: KeptFeatures = field(default=NOTHING_KEPT, repr=False)
+    """In which other forms arrays of all nodes are there."""
     is_hub: bool = False
     """Whether this is one node with more edges than there is room for at once."""
     first: int = 0
@@ -49,10 +50,14 @@ class Batch:
     def factor(self, values: torch.Tensor, rows: torch.Tensor, crossover: float) -> torch.Tensor | SparseRows:
         """The batch's rows of an array for a product: sparse ones where the array is there as such and less dense than
         the crossover."""
-        sparse = self.sparse.get(values.data_ptr())
+        sparse = self.kept.sparse.get(values.data_ptr())
         if sparse is None or sparse.density >= crossover or not isinstance(self.nodes, range):
             return rows
         return sparse.rows(self.nodes.start, self.nodes.stop)
+
+    def in_lines(self, values: torch.Tensor) -> torch.Tensor:
+        """The array of all nodes whose rows a kernel reads."""
+        return self.kept.in_lines.get(values.data_ptr(), values)
 
     def whole(self, values: torch.Tensor) -> torch.Tensor:
         """A value without rows."""

@@ -217,6 +217,9 @@ class _BlockWriter:
             if isinstance(argument.type, TensorType) and rows is None:
                 self.assign((argument, None), f"batch.whole(a{argument.index})", [])
                 continue
+            if isinstance(rows, Stored) and self.device == "cpu":
+                self.assign((argument, rows), f"batch.in_lines(a{argument.index})", [])
+                continue
             if rows is None or isinstance(rows, Stored):
                 self.names[argument, rows] = f"a{argument.index}"
                 continue

@@ -10,7 +10,7 @@ import torch
 
 from gnnc.dialects.gnn import End
 from gnnc.targets.gpu.batch import Batch, EdgeSlice
-from gnnc.targets.gpu.block_rows import NeighborDemand
+from gnnc.targets.gpu.block_rows import TARGETS, NeighborDemand
 from gnnc.targets.gpu.memory_model import BatchMemory
 
 if TYPE_CHECKING:
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     AnyKernel: TypeAlias = CpuKernel | TritonKernel
 
 BlockFunction: TypeAlias = Callable[..., tuple[tuple[Batch | EdgeSlice | None, torch.Tensor | None], ...]]
+
+CACHE_BYTES = 4 * 2**20
+"""On a CPU, what a batch hands from one operation to the next should stay in the cache, and a call of each operation
+should be worth it."""
+
+LEAST_ROWS, MOST_ROWS = 1024, 8192
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,12 @@ class CompiledBlock:
     memory: BatchMemory
     run: BlockFunction
     source: str
+
+    @property
+    def cache_rows(self) -> int:
+        """Rows of a batch between whose operations CACHE_BYTES lie."""
+        scratch = max((point.get(TARGETS, 0) for point in self.memory.of_ranges), default=0)
+        return min(MOST_ROWS, max(LEAST_ROWS, CACHE_BYTES // max(1, scratch)))
 
     @property
     def in_cache(self) -> bool:

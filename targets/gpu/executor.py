@@ -25,15 +25,15 @@ from gnnc.targets.gpu.block_compiler import compile_block
 from gnnc.targets.gpu.block_results import BlockResults
 from gnnc.targets.gpu.block_rows import Way
 from gnnc.targets.gpu.budget import HOST_BATCH_BYTES, BlockPlan, Budget, resident_bytes
-from gnnc.targets.gpu.compiled_block import CompiledBlock
+from gnnc.targets.gpu.compiled_block import LEAST_ROWS, CompiledBlock
 from gnnc.targets.gpu.csr import whole_csr
 from gnnc.targets.gpu.errors import ResourceError
+from gnnc.targets.gpu.kept_features import NOTHING_KEPT, KeptFeatures
 from gnnc.targets.gpu.level_sets import NONE, NodeSet, level_sets, node_set_of
 from gnnc.targets.gpu.memory_meter import MemoryMeter
 from gnnc.targets.gpu.progress import progress
 from gnnc.targets.gpu.residence import DeviceCopies, bytes_on_device, fits
 from gnnc.targets.gpu.run_report import RunReport
-from gnnc.targets.gpu.sparse_rows import SparseRows
 from gnnc.targets.gpu.workers import Workers, torch_threads_started
 from gnnc.targets.reference.run import run_structure
 from gnnc.targets.torch_functions import constant, dtype_of, function_of
@@ -49,19 +49,18 @@ TOP_LEVEL = (ConvBlockOp, GlobalCallOp, LoadWeightOp, ConstantOp, ReturnOp)
 # Without a batch size, the edge values of a batch should take no more than this on a device.
 DEFAULT_BATCH_BYTES = 256 * 2**20
 
-# On a CPU, what a batch hands from one operation to the next should stay in the cache.
-CACHE_ROWS = 2048
+BATCHES_PER_THREAD = 4
 
 
 @dataclass(frozen=True)
 class Running:
     """How a program runs: target nodes a batch (None: as many as fit), the device, threads on the host, and features
-    that are there as sparse rows, too."""
+    that stay the same from run to run."""
 
     batch_size: int | None
     device: str
     threads: int
-    sparse: Mapping[int, SparseRows]
+    kept: KeptFeatures = NOTHING_KEPT
     memory: int | None = None
     """The most bytes on the device, or of the executor's own arrays on a CPU."""
     results: str = "cpu"
@@ -136,7 +135,7 @@ class BatchedExecutor:
         batch_size: int | None = None,
         device: str = "cpu",
         threads: int | None = None,
-        sparse: Mapping[int, SparseRows] | None = None,
+        kept: KeptFeatures = NOTHING_KEPT,
         memory: int | None = None,
         same_features: bool = False,
     ) -> list[torch.Tensor]:
@@ -145,13 +144,13 @@ class BatchedExecutor:
 
         `counts` are the node counts by set. `wanted` are, by set, the nodes whose rows are needed, ascending and
         distinct (int64); the rows of other nodes are then undefined. `threads` (default: as many as torch uses)
-        share the work on the host; what is computed doesn't depend on their number. `sparse` are
-        features that are there as sparse rows, too, by their address. `memory` limits the bytes on the device, or
+        share the work on the host; what is computed doesn't depend on their number. `kept` says
+        in which other forms features are there. `memory` limits the bytes on the device, or
         those of the executor's own arrays on the host, and `report` says afterwards what they were; raises
         ResourceError if it can't be kept. With `same_features`, a tensor that came before has the same numbers again.
         """
         results = device if any(f.device.type != "cpu" for f in features.values()) else "cpu"
-        how = Running(batch_size, device, threads or torch.get_num_threads(), sparse or {}, memory, results=results)
+        how = Running(batch_size, device, threads or torch.get_num_threads(), kept, memory, results=results)
         with self.lock, torch.no_grad():
             values = self.arguments(features, structure)
             if memory is None and device != "cpu":
@@ -292,7 +291,7 @@ class BatchedExecutor:
             operands = [values.get(operand) for operand in op.operands]
             for compiled in self.compile_for(op, how):
                 nodes = targets.get((op, compiled.node_set), range(counts[compiled.node_set]))
-                limit = CACHE_ROWS if compiled.in_cache else len(nodes)
+                limit = compiled.cache_rows if compiled.in_cache else len(nodes)
                 size = max(1, min(how.batch_size or limit, limit))
                 plans[op, compiled.node_set] = budget.plan(op, compiled, operands, nodes, resident[op], size)
         return plans
@@ -348,7 +347,7 @@ class BatchedExecutor:
                 nodes = targets.get((op, compiled.node_set), range(counts[compiled.node_set]))
                 size = batch_limit(compiled, op, operands, counts[compiled.node_set], len(nodes), how)
                 parts = [nodes[start : start + size] for start in range(0, len(nodes), size)]
-                batches = [Batch(part, how.device, how.sparse, resident=how.resident) for part in parts]
+                batches = [Batch(part, how.device, how.kept, resident=how.resident) for part in parts]
             else:
                 batches = [Batch(part.nodes, how.device, is_hub=part.is_hub) for part in plan.batches]
             run = BlockRun(op, compiled, operands, results, self.weights, plan)
@@ -402,13 +401,14 @@ def batch_limit(
 ) -> int:
     """The most targets a batch of `count` of the set's `nodes`."""
     size = how.batch_size or default_batch_size(op, operands, nodes, how.device)
-    return min(size, rows_in_cache(count, how.threads)) if compiled.in_cache else size
+    return min(size, even_rows(count, compiled.cache_rows, how.threads)) if compiled.in_cache else size
 
 
-def rows_in_cache(count: int, threads: int) -> int:
-    """Rows of a batch of `count` nodes: about CACHE_ROWS in each, all of one size, one for each thread where that is
-    worth it."""
-    parts = max(1, round(count / CACHE_ROWS), threads if count >= CACHE_ROWS else 1)
+def even_rows(count: int, most: int, threads: int) -> int:
+    """Rows of a batch of `count` nodes: about `most` in each, all of one size; fewer where threads would wait for the
+    last of them."""
+    shared = min(BATCHES_PER_THREAD * threads, count // LEAST_ROWS) if threads > 1 else 1
+    parts = max(1, round(count / most), shared)
     return max(1, -(-count // parts))
 
 

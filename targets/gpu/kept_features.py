@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from xdsl.dialects.builtin import ModuleOp
@@ -20,27 +20,30 @@ MOST_BYTES = 4096
 
 @dataclass(frozen=True)
 class KeptFeatures:
-    """Features as they are stored, and some of them, by their address, as sparse rows. The arrays live as long, so that
-    no other one can have their address."""
+    """Features as they are stored, by the graph's name, and the other forms of some of them, by their address: sparse
+    rows, for products, and rows that begin at cache lines, for kernels. The arrays live as long, so that no other one
+    can have their address."""
 
-    stored: dict[str, torch.Tensor]
-    sparse: dict[int, SparseRows]
+    stored: dict[str, torch.Tensor] = field(default_factory=dict[str, torch.Tensor])
+    sparse: dict[int, SparseRows] = field(default_factory=dict[int, SparseRows])
+    in_lines: dict[int, torch.Tensor] = field(default_factory=dict[int, torch.Tensor])
 
     @staticmethod
     def of(features: Mapping[str, torch.Tensor], module: ModuleOp) -> KeptFeatures:
         """The features of a module on the level of ConvBlocks, by the graph's name."""
-        read = read_for_neighbors(module)
-        stored = {name: in_lines(x) if name in read else x for name, x in features.items()}
-        return KeptFeatures(stored, sparse_features(stored, crossovers_of(module)))
+        read = [features[name] for name in read_for_neighbors(module) if name in features]
+        sparse = sparse_features(features, crossovers_of(module))
+        return KeptFeatures(dict(features), sparse, {x.data_ptr(): in_lines(x) for x in read})
+
+
+NOTHING_KEPT = KeptFeatures()
 
 
 def read_for_neighbors(module: ModuleOp) -> set[str]:
-    """The graph's names of features that blocks read once for every edge, and that are no results themselves."""
+    """The graph's names of features that blocks read for neighbors."""
     forward = model_functions(module).forward
     blocks = [op for op in forward.body.block.ops if isinstance(op, ConvBlockOp)]
-    returned = forward.get_return_op()
-    results = () if returned is None else returned.operands
-    read = {value for op in blocks for value in op.neighbors if value not in results}
+    read = {value for op in blocks for value in op.neighbors}
     arguments = [a for a in forward.body.block.args if a in read and domain_axis(a.type) == 0]
     return {name for a in arguments if (name := argument_name(forward, a.index)) is not None}
 

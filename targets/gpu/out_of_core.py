@@ -26,7 +26,7 @@ from gnnc.targets.gpu.batch_run import BlockRun
 from gnnc.targets.gpu.budget import PLANNED_SHARE, BlockPlan, least_bytes, structure_bytes
 from gnnc.targets.gpu.compiled_block import CompiledBlock
 from gnnc.targets.gpu.errors import ResourceError, size_text
-from gnnc.targets.gpu.executor import CACHE_ROWS, BatchedExecutor
+from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.finished_work import FinishedWork, KnownPlan, Settings, batches_left
 from gnnc.targets.gpu.hub_rows import bytes_per_edge
 from gnnc.targets.gpu.memory_meter import MemoryMeter
@@ -246,7 +246,7 @@ class _Work:
         self.check_memory(op, chosen, left)
         share = int(left * PLANNED_SHARE)
         share = share // self.given.threads if compiled.is_local else share
-        limit = CACHE_ROWS if compiled.is_local else max(1, len(nodes))
+        limit = compiled.cache_rows if compiled.is_local else max(1, len(nodes))
         size = max(1, min(self.given.batch_size or limit, limit))
         batches = known.planned(nodes) if known is not None else chosen.batches(op, share, size)
         kept = chosen.kept + self.held

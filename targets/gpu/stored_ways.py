@@ -19,7 +19,7 @@ from gnnc.targets.gpu.batch_plan import NodeSet, PlannedBatch, Planner
 from gnnc.targets.gpu.block_rows import Way
 from gnnc.targets.gpu.budget import PLANNED_SHARE, least_bytes, plan_block, planning_task
 from gnnc.targets.gpu.compiled_block import CompiledBlock
-from gnnc.targets.gpu.executor import CACHE_ROWS, BatchedExecutor
+from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.finished_work import KnownPlan
 from gnnc.targets.gpu.tiled_convs import TiledConv, copy_rows, row_size, tiled_convs
 from gnnc.targets.gpu.tiling import Tiling, best_tiling, gather_price
@@ -112,7 +112,7 @@ class Chooser:
 
     def batch_bytes(self, compiled: CompiledBlock, nodes: NodeSet) -> int:
         """What batches of the usual size take, one a thread."""
-        rows = min(CACHE_ROWS, max(1, len(nodes)))
+        rows = min(compiled.cache_rows, max(1, len(nodes)))
         return self.threads * rows * (least_bytes(compiled, nodes) + compiled.memory.outputs)
 
     def gathering_is_cheaper(
