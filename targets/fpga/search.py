@@ -11,19 +11,29 @@ from gnnc.targets.fpga.simulator import LimitReached, Setting, Simulator
 from gnnc.targets.fpga.values import Numbers
 
 
+def searched_partitions(
+    numbers: Numbers, plan: Plan, architecture: Architecture, setting: Setting | None = None
+) -> dict[tuple[int, int], int]:
+    """The simulated cycles of legal N1 and N2, by lean loads unless another setting is given. Runs that can't be the
+    fastest are given up: each that is here took fewer cycles than the one before."""
+    setting = setting or Setting(loads="lean")
+    limits = Limits(architecture.p_sys, architecture.cores, architecture.n_max, eta=1)
+    found: dict[tuple[int, int], int] = {}
+    # large tiles first: they are few, so the runs that the others need not finish are the long ones
+    for sizes in sorted(candidates(limits), reverse=True):
+        fewest = min(found.values(), default=None)
+        cycles = cycles_within(numbers, plan.repartitioned(*sizes), architecture, setting, fewest)
+        if cycles is not None:
+            found[sizes] = cycles
+    return found
+
+
 def best_partition(
     numbers: Numbers, plan: Plan, architecture: Architecture, setting: Setting | None = None
 ) -> tuple[int, int]:
-    """N1 and N2 with the fewest simulated cycles, by lean loads unless another setting is given."""
-    setting = setting or Setting(loads="lean")
-    limits = Limits(architecture.p_sys, architecture.cores, architecture.n_max, eta=1)
-    best, fewest = (plan.n1, plan.n2), None
-    # large tiles first: they are few, so the runs that the others need not finish are the long ones
-    for sizes in sorted(candidates(limits), reverse=True):
-        cycles = cycles_within(numbers, plan.repartitioned(*sizes), architecture, setting, fewest)
-        if cycles is not None:
-            best, fewest = sizes, cycles
-    return best
+    """N1 and N2 with the fewest simulated cycles."""
+    found = searched_partitions(numbers, plan, architecture, setting)
+    return min(found, key=lambda sizes: found[sizes])
 
 
 def cycles_within(
