@@ -7,7 +7,7 @@ from fractions import Fraction
 from gnnc.passes.analysis.partition import Limits, candidates
 from gnnc.targets.fpga.architecture import Architecture
 from gnnc.targets.fpga.plan import Plan
-from gnnc.targets.fpga.simulator import LimitReached, Setting, Simulator
+from gnnc.targets.fpga.simulator import PreparedKernel, Setting, Simulator
 from gnnc.targets.fpga.values import Numbers
 
 
@@ -39,12 +39,20 @@ def best_partition(
 def cycles_within(
     numbers: Numbers, plan: Plan, architecture: Architecture, setting: Setting, limit: int | None
 ) -> int | None:
-    """The cycles of a run; None as soon as they are seen to reach a limit."""
-    simulator = Simulator(numbers, plan, architecture, setting, limit=limit)
-    try:
-        for kernel in plan.kernels:
-            simulator.run_kernel(kernel)
-            simulator.check_limit(Fraction(0))
-    except LimitReached:
-        return None
+    """The cycles of a run; None as soon as they are seen to reach a limit, if it can be before tasks are put on
+    cores."""
+    simulator = Simulator(numbers, plan, architecture, setting)
+    prepared: list[PreparedKernel] = []
+    least = Fraction(0)
+    for kernel in plan.kernels:
+        prepared.append(simulator.prepared(kernel))
+        least += prepared[-1].least_cycles(architecture)
+        if limit is not None and least >= limit:
+            return None
+    for kernel in prepared:
+        simulator.time(kernel)
+        # what is left can't be faster than its bound
+        least -= kernel.least_cycles(architecture)
+        if limit is not None and simulator.runs[-1].end + least >= limit:
+            return None
     return simulator.runs[-1].end
