@@ -25,6 +25,7 @@ def searched_partitions(
         cycles = cycles_within(numbers, plan.repartitioned(*sizes), architecture, setting, fewest)
         if cycles is not None:
             found[sizes] = cycles
+        numbers.forget("sums")  # of no use to other sizes: gigabytes for wide features in small tiles
     return found
 
 

@@ -70,6 +70,10 @@ class Numbers:
             self.kept[key] = make()
         return self.kept[key]
 
+    def forget(self, kind: str) -> None:
+        """Frees what is kept under keys of one kind."""
+        self.kept = {key: value for key, value in self.kept.items() if key[0] != kind}
+
     def matrix(self, place: int) -> Matrix:
         """The numbers of an operand that no kernel computes."""
         return self.cached(("operand", place), lambda: self.operand(self.plan.operands[place], self.plan.values[place]))
