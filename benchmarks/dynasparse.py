@@ -33,9 +33,11 @@ from gnnc.fpga_compile import compile_for_fpga
 from gnnc.fpga_program import FpgaProgram
 from gnnc.passes.analysis.linear_forms import Order
 from gnnc.targets.fpga.pairs import Mapping
-from gnnc.targets.fpga.reordering import Reordering
+from gnnc.targets.fpga.plan import Plan
+from gnnc.targets.fpga.reordering import Reordering, restored
 from gnnc.targets.fpga.search import best_partition
 from gnnc.targets.fpga.simulator import Setting, Simulation, simulate
+from gnnc.targets.fpga.values import Numbers
 
 GRAPHS = ("citeseer", "cora", "pubmed", "nell", "flickr", "reddit")
 STATIC: tuple[Mapping, ...] = ("s1", "s2")
@@ -94,16 +96,48 @@ def run_cases(
     for order in orders:
         compiled = compile_for_fpga(model, graph, order=order)
         sizes, reorder = our_choice(compiled, graph)
+        inputs = [InputWork(), InputWork()]  # in the graph's order, and in ours
         for pruned in levels:
             program = compiled.with_weights({n: pruned_weight(w, pruned) for n, w in compiled.weights.items()})
-            result = run_case(program, graph, sizes, reorder)
+            result = run_case(program, graph, sizes, reorder, inputs)
             if not pruned:
                 result |= {"preprocessing": preprocessing(program, graph), "seconds": seconds}
             case = {"graph": name, "model": kind, "order": order, "pruned": pruned}
             yield {**case, "scale": scale if name in SHAPES else 1, **result}
 
 
-def run_case(program: FpgaProgram, graph: gnnc.Graph, sizes: tuple[int, int], reorder: Reordering) -> dict[str, Any]:
+class InputWork:
+    """What depends on the graph and its features alone, of which programs with other weights share one: adjacency
+    matrices, products before the first weight, and what is counted of them."""
+
+    def __init__(self) -> None:
+        self.kept: dict[Any, Any] = {}
+
+    def lend(self, numbers: Numbers) -> None:
+        numbers.kept.update(self.kept)
+
+    def keep(self, numbers: Numbers) -> None:
+        places = without_weights(numbers.plan)
+        self.kept.update({key: value for key, value in numbers.kept.items() if key[1] in places})
+
+
+def without_weights(plan: Plan) -> set[int]:
+    """The operands that no weight has any part in. All keys of what Numbers keep have an operand in second place."""
+    found = {place for place, operand in enumerate(plan.operands) if operand.role in ("adjacency", "features")}
+    for k in plan.kernels:
+        taken = {p for pair in k.products for p in pair} | {*k.addends, *k.residuals}
+        if taken <= found and k.scale is None and k.bias is None:
+            found.add(k.output)
+    return found
+
+
+def run_case(
+    program: FpgaProgram,
+    graph: gnnc.Graph,
+    sizes: tuple[int, int],
+    reorder: Reordering,
+    inputs: Sequence[InputWork],
+) -> dict[str, Any]:
     """All figures of one case; `sizes` and `reorder` are what `ours` runs with."""
     settings = {
         f"{loads} {mapping}": Setting(mapping, loads)
@@ -113,11 +147,17 @@ def run_case(program: FpgaProgram, graph: gnnc.Graph, sizes: tuple[int, int], re
     settings |= {f"literal {mapping} unskipped": Setting(mapping, skip_empty=False) for mapping in STATIC}
     begin = time.perf_counter()
     numbers = program.numbers(graph)
+    inputs[0].lend(numbers)
     literal = simulate(numbers, program.plan, program.architecture, Setting(), count_spmm=True)
     seconds = time.perf_counter() - begin
     runs = {key: simulate(numbers, program.plan, program.architecture, setting) for key, setting in settings.items()}
-    ours, outputs = program.repartitioned(*sizes).simulate_once(graph, Setting(loads="lean"), reorder)
-    expected = [tensor.numpy() for tensor in program.expected(graph)]
+    expected = [tensor.numpy() for tensor in program.expected(graph, numbers)]
+    inputs[0].keep(numbers)
+    numbers, order = program.numbers_in_order(graph, reorder)
+    inputs[1].lend(numbers)
+    ours = simulate(numbers, program.plan.repartitioned(*sizes), program.architecture, Setting(loads="lean"))
+    inputs[1].keep(numbers)
+    outputs = [restored(output, order) for output in ours.outputs]
     return {
         "nodes": graph.num_nodes,
         "edges": graph.num_edges,

@@ -70,8 +70,9 @@ python -m benchmarks.dynasparse FOLDER --graph reddit --scale 0.05 --prune 0 50 
 python -m benchmarks.fpga_exactness FOLDER > exactness.md
 python -m benchmarks.fpga_reddit > reddit.md
 python -m benchmarks.fpga_preprocessing > preprocessing.md
+python -m benchmarks.fpga_times FOLDER > times.md
 python -m benchmarks.dynasparse --tables results.jsonl > tables.md
-cat tables.md exactness.md reddit.md preprocessing.md > docs/fpga-results.md
+cat tables.md exactness.md reddit.md preprocessing.md times.md > docs/fpga-results.md
 ```
 
 Flickr and Reddit are synthetic, with the published counts and planted communities. In the tables of all cases Reddit
@@ -79,15 +80,10 @@ has a twentieth of its nodes and its mean degree, which makes its adjacency twen
 at the end. GraphSAGE has 64 hidden features on the small graphs, as its trained weights have; NELL, Flickr and Reddit
 have 128 and random weights. Pruning sets the smallest numbers of each weight to zero; the models are not trained again.
 
-These results were gathered in parts, on 30 November 2026, on two cores shared with others. Cases that were run twice,
-159 of them with all settings, gave the same cycles, but for `ours` on NELL: there a search finds other sizes with the
-loads as they are now. NELL's cases with pruned weights and with SGC, and GIN and SGC on Flickr, have not been searched
-again: their `ours` is with the sizes and order that were found with the loads of before, or those of Algorithm 9 where
-these are better.
-
-After all of these runs `lean` learned to weigh what computing hides, for in one case, Reddit's SGC with (AH)W, `ours`
-had lost to `literal` by 0.5%: 8,078,320 cycles here, 8,015,874 since. All 24 cases of Cora, CiteSeer and PubMed with
-weights as trained gave the same cycles again; other cases of NELL, Flickr and Reddit have not run since.
+These results were gathered in parts, on 30 November 2026, on two cores shared with others. All runs with lean loads,
+`ours` among them with its searched sizes, are of one state of the code (commit COMMIT and after, which count the same
+cycles). Literal and resident loads, which later changes don't touch, and the CPU's times are partly of runs some hours
+before.
 
 `literal` is the paper's algorithms as they read, with partition sizes by its Algorithm 9; `resident` keeps operands of
 up to 1 MiB on chip; `lean` is with the same sizes; `ours` is lean loads with the partition sizes of a search and, but

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from gnnc.errors import GnncError, UnsupportedModelError
 from gnnc.fpga_program import FpgaProgram, is_csr
 from gnnc.frontend.lower import LoweredModel, lower_model
 from gnnc.graph import Graph
+from gnnc.passes.analysis.decision_log import Decision, record
 from gnnc.passes.analysis.linear_forms import Order
 from gnnc.passes.analysis.model_functions import DENSITY, model_functions, set_argument_attribute
 from gnnc.passes.convert_gnn_to_kernel import ConvertGnnToKernel
@@ -27,12 +29,15 @@ from gnnc.passes.convert_kernel_to_task import ConvertKernelToTask
 from gnnc.passes.kernel_annotate_density import KernelAnnotateDensity
 from gnnc.passes.kernel_partition import KernelPartition, PartitionMethod
 from gnnc.passes.pipeline import plain_block_pipeline
+from gnnc.targets.fpga import choices
 from gnnc.targets.fpga.architecture import DEFAULT, Architecture, ArchitectureError, load_architecture
 from gnnc.targets.fpga.matrices import nonzero_count
 from gnnc.targets.fpga.plan import Plan
-from gnnc.targets.fpga.search import best_partition
+from gnnc.targets.fpga.search import searched_partitions
 from gnnc.targets.fpga.simulator import Setting, simulate
 from gnnc.targets.fpga.values import Numbers
+
+PAPER: tuple[PartitionMethod, ...] = ("alg9", "alg9-exact")  # what needs no simulation
 
 
 def stand_in(graph: Graph) -> Graph:
@@ -62,12 +67,26 @@ def compile_for_fpga(
     lowered = lower_model(model, stand_in(graph))
     run_passes(lowered.module, plain_block_pipeline())
     orders: list[Order] = ["AH_W", "A_HW"] if order == "auto" else [order]
-    programs = [program_for(lowered, graph, model, architecture, one, partition) for one in orders]
-    if len(programs) == 1 or str(programs[0].module) == str(programs[1].module):
-        return programs[0]
-    setting = Setting(loads="lean")
-    cycles = [simulate(p.numbers(graph), p.plan, architecture, setting).cycles for p in programs]
-    return programs[cycles.index(min(cycles))]
+    compare = order == "auto" or partition == "search"
+    tried = [program_for(lowered, graph, model, architecture, one, partition, compare=compare) for one in orders]
+    best = min(tried, key=lambda t: t.cycles)
+    if len(tried) > 1:
+        cycles = {one: t.cycles for one, t in zip(orders, tried, strict=True)}
+        choice = orders[tried.index(best)]
+        record(best.program.module, choices.on_order(len({k.layer for k in best.program.plan.kernels}), choice, cycles))
+    for decision in best.decisions:
+        record(best.program.module, decision)
+    return best.program
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """A program for one order of products, its simulated cycles (0 where it is not compared with others), and what was
+    decided about it."""
+
+    program: FpgaProgram
+    cycles: int
+    decisions: list[Decision]
 
 
 def program_for(
@@ -77,8 +96,10 @@ def program_for(
     architecture: Architecture,
     order: Order,
     partition: PartitionMethod,
-) -> FpgaProgram:
-    """The program for one order of products."""
+    *,
+    compare: bool,
+) -> Tried:
+    """The program for one order of products; `compare` simulates what other choices would take, too."""
     module, nodes = lowered.module.clone(), graph.num_nodes
     limits = {"nodes": nodes, "p_sys": architecture.p_sys, "cores": architecture.cores, "n_max": architecture.n_max}
     try:
@@ -101,14 +122,27 @@ def program_for(
             model=model,
         )
 
-    first = program(KernelPartition(**limits, method="alg9" if partition == "search" else partition))
+    schemes = {method: KernelPartition(**limits, method=method) for method in PAPER}
+    methods: dict[str, tuple[int, int]] = {method: scheme.sizes_of(module) for method, scheme in schemes.items()}
+    first = program(schemes["alg9" if partition == "search" else partition])
     numbers = first.numbers(graph)
     write_densities(module, first.plan, numbers)
     run_passes(module, [KernelAnnotateDensity()])
+    cycles: dict[tuple[int, int], int] = {}
     if partition == "search":
-        n1, n2 = best_partition(numbers, first.plan, architecture)
-        return program(KernelPartition(**limits, method="search", n1=n1, n2=n2))
-    return program(KernelPartition(**limits, method=partition))
+        cycles = searched_partitions(numbers, first.plan, architecture)
+        methods["search"] = n1, n2 = min(cycles, key=lambda sizes: cycles[sizes])
+        schemes["search"] = KernelPartition(**limits, method="search", n1=n1, n2=n2)
+    chosen = program(schemes[partition])
+    if not compare:
+        return Tried(chosen, 0, [choices.on_sizes(len(chosen.plan.kernels), methods, partition, cycles)])
+    setting = Setting(loads="lean")
+    run = simulate(numbers, chosen.plan, architecture, setting)
+    cycles[methods[partition]] = run.cycles
+    for sizes in sorted(set(methods.values()) - cycles.keys()):
+        cycles[sizes] = simulate(numbers, chosen.plan.repartitioned(*sizes), architecture, setting).cycles
+    decision = choices.on_sizes(len(chosen.plan.kernels), methods, partition, cycles)
+    return Tried(chosen, run.cycles, [decision, *choices.on_loads(run)])
 
 
 def write_densities(module: ModuleOp, plan: Plan, numbers: Numbers) -> None:

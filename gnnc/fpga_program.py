@@ -20,9 +20,11 @@ from gnnc.frontend.inputs import ModelInput
 from gnnc.graph import Graph
 from gnnc.output_rows import OutputRows
 from gnnc.outputs import OutputStructure, output_names
+from gnnc.passes.analysis.decision_log import Decision
 from gnnc.passes.analysis.model_functions import model_functions, returned
 from gnnc.program import Program, all_rows
 from gnnc.run_arguments import checked_input
+from gnnc.targets.fpga import choices
 from gnnc.targets.fpga.architecture import Architecture
 from gnnc.targets.fpga.matrices import Matrix, is_sparse
 from gnnc.targets.fpga.plan import read_plan
@@ -45,13 +47,14 @@ if TYPE_CHECKING:
 class CheckedSimulation:
     """A simulation, how its outputs compare with the reference, and those outputs in the graph's own order of nodes.
 
-    `reorder` is the order that was simulated; `auto` is gone from it.
+    `reorder` is the order that was simulated; `auto` is gone from it. `decisions` are what the run chose.
     """
 
     simulation: Simulation
     verification: Verification
     outputs: list[NDArray[np.float32]]
     reorder: Reordering
+    decisions: list[Decision]
 
 
 class FpgaProgram(Program):
@@ -112,19 +115,27 @@ class FpgaProgram(Program):
         used = self.graph_for(graph)
         self.check_graph(used)
         setting = setting or Setting()
-        method = self.fastest_order(used, setting) if reorder == "auto" else reorder
+        orders = self.tried_orders(used, setting) if reorder == "auto" else {}
+        method = fastest(orders) if reorder == "auto" else reorder
         simulation, outputs = self.simulate_once(used, setting, method, count_spmm=True)
-        return CheckedSimulation(simulation, self.compared(used, outputs), outputs, method)
+        decisions = [choices.on_node_order(orders, method)] if orders else []
+        decisions += choices.on_loads(simulation)
+        return CheckedSimulation(simulation, self.compared(used, outputs), outputs, method, decisions)
 
     def fastest_order(self, graph: Graph, setting: Setting) -> Reordering:
         """The order in which the fewest cycles are simulated, the graph's own among them."""
-        best, fewest = REORDERINGS[0], None
+        return fastest(self.tried_orders(graph, setting))
+
+    def tried_orders(self, graph: Graph, setting: Setting) -> dict[Reordering, int]:
+        """The cycles of every order of nodes or features whose run was not given up because another one is faster."""
+        found: dict[Reordering, int] = {}
         for method in REORDERINGS:
             numbers = self.numbers_in_order(graph, method)[0]
-            cycles = cycles_within(numbers, self.plan, self.architecture, setting, fewest)
+            limit = min(found.values(), default=None)
+            cycles = cycles_within(numbers, self.plan, self.architecture, setting, limit)
             if cycles is not None:
-                best, fewest = method, cycles
-        return best
+                found[method] = cycles
+        return found
 
     def simulate_once(
         self, graph: Graph, setting: Setting, reorder: Reordering, *, count_spmm: bool = False
@@ -202,12 +213,12 @@ class FpgaProgram(Program):
                 edges[expected.key] = tensor
         return features, edges
 
-    def expected(self, graph: Graph) -> list[torch.Tensor]:
-        """What the reference module computes, which never saw kernels or tiles."""
+    def expected(self, graph: Graph, numbers: Numbers | None = None) -> list[torch.Tensor]:
+        """What the reference module computes, which never saw kernels or tiles. `numbers` of the graph save making
+        them again where features are too wide for that module."""
         features, edges = self.given(graph)
-        return reference_outputs(
-            self.reference_module, self.weights, features, edges, lambda: self.numbers(graph), graph.node_counts
-        )
+        made = (lambda: self.numbers(graph)) if numbers is None else (lambda: numbers)
+        return reference_outputs(self.reference_module, self.weights, features, edges, made, graph.node_counts)
 
     def compared(self, graph: Graph, outputs: list[NDArray[np.float32]]) -> Verification:
         """The outputs beside those of the reference module."""
@@ -262,6 +273,10 @@ class FpgaProgram(Program):
         program = copy(self)
         program.plan = self.plan.repartitioned(n1, n2)
         return program
+
+
+def fastest(orders: Mapping[Reordering, int]) -> Reordering:
+    return min(orders, key=lambda method: orders[method])
 
 
 def is_csr(x: Any) -> bool:

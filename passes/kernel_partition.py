@@ -38,10 +38,13 @@ class KernelPartition(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.nodes < 1:
             raise PassFailedException("kernel-partition needs the number of nodes: give nodes=")
-        kernels = [kernel for kernel in op.walk() if isinstance(kernel, Matmul)]
-        n1, n2 = self.sizes([shape_of_kernel(kernel, self.nodes) for kernel in kernels])
-        for kernel in kernels:
+        n1, n2 = self.sizes_of(op)
+        for kernel in kernels_of(op):
             kernel.scheme = kernel.cut(self.nodes, n1, n2)
+
+    def sizes_of(self, module: ModuleOp) -> tuple[int, int]:
+        """N1 and N2 of a module's kernels."""
+        return self.sizes([shape_of_kernel(kernel, self.nodes) for kernel in kernels_of(module)])
 
     def sizes(self, shapes: list[KernelShape]) -> tuple[int, int]:
         limits = Limits(self.p_sys, self.cores, self.n_max, self.eta)
@@ -53,6 +56,10 @@ class KernelPartition(ModulePass):
                 )
             return self.n1, self.n2
         return (algorithm_9 if self.method == "alg9" else algorithm_9_exact)(shapes, limits)
+
+
+def kernels_of(module: ModuleOp) -> list[Matmul]:
+    return [op for op in module.walk() if isinstance(op, Matmul)]
 
 
 def shape_of_kernel(kernel: Matmul, nodes: int) -> KernelShape:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,7 +86,8 @@ def command(
     verification, simulation = checked.verification, checked.simulation
     error = max(o.relative for o in verification.outputs)
     if as_json:
-        click.echo(json.dumps({**reports.as_json(simulation), "reorder": checked.reorder, "error": error}))
+        found = {"choices": [asdict(decision) for decision in checked.decisions]}
+        click.echo(json.dumps({**reports.as_json(simulation), "reorder": checked.reorder, "error": error, **found}))
     else:
         click.echo(reports.as_text(simulation))
         click.echo(f"error       {error:.2g} of the output's scale, against the reference")

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -74,7 +74,8 @@ class Traffic:
     `groups` are the column tiles of each task, as bounds; tasks go group by group, row by row within one. `shared` is
     read once a kernel; `static` of it does not depend on the kernel before. `converts` says whether right sides change
     format pair by pair: a fibre that fits the chip when it is dense has the format it needs from when it was read.
-    `free` is what is left of the shared buffer, for what the next kernel reads beforehand.
+    `free` is what is left of the shared buffer, for what the next kernel reads beforehand. `way` names how lean loads
+    bring all this, `ways` has the prices of all ways that they chose from.
     """
 
     loads: Integers
@@ -85,6 +86,8 @@ class Traffic:
     order: str
     converts: bool = True
     free: int | None = None
+    way: str = ""
+    ways: dict[str, float] = field(default_factory=dict[str, float])
 
     @property
     def task_bytes(self) -> Integers:
@@ -138,7 +141,10 @@ def lean_fetches(kernel: KernelLoads, architecture: Architecture, fusion: int) -
         for keep in (True, False)
         for width in sorted(widths, reverse=True)
     ]
-    return min(found, key=lambda traffic: price(traffic, kernel.hidden, architecture.cores))
+    chosen, *others = sorted(found, key=lambda traffic: price(traffic, kernel.hidden, architecture.cores))
+    for traffic in (chosen, *others):
+        chosen.ways.setdefault(traffic.way, price(traffic, kernel.hidden, architecture.cores))
+    return chosen
 
 
 def price(traffic: Traffic, hidden: float, cores: int) -> float:
@@ -184,6 +190,7 @@ def lean_traffic(kernel: KernelLoads, architecture: Architecture, width: int, *,
         if not side.on_chip:
             room -= read_left(traffic, product, side, room, known)
     traffic.free = room
+    traffic.way = f"{traffic.order}, {min(width * kernel.products[0].y.tile[1], kernel.products[0].y.shape[1])} columns"
     return traffic
 
 

@@ -81,9 +81,7 @@ class TileCounts:
         factor = height // self.tile[0], width // self.tile[1]
         grid = (-(-self.shape[0] // height), -(-self.shape[1] // width))
         keys = (self.rows // factor[0]) * grid[1] + self.columns // factor[1]
-        kept, inverse = np.unique(keys, return_inverse=True)
-        nonzeros = np.zeros(len(kept), np.int64)
-        np.add.at(nonzeros, inverse, self.nonzeros)
+        kept, nonzeros = summed(keys, self.nonzeros, grid[0] * grid[1])
         starts = np.searchsorted(kept, np.arange(grid[0] + 1) * grid[1])
         return TileCounts(self.shape, (height, width), starts, kept % grid[1], nonzeros)
 
@@ -148,6 +146,19 @@ def counted(numbers: Any, bound: int) -> tuple[Any, Any]:
         tiles = np.flatnonzero(counts)
         return tiles, counts[tiles]
     return np.unique(numbers, return_counts=True)
+
+
+def summed(keys: Integers, values: Integers, bound: int) -> tuple[Integers, Integers]:
+    """The distinct keys, ascending, and the sum of the values of each, which are positive."""
+    if bound <= 4 * len(keys):
+        totals = np.zeros(bound, np.int64)
+        np.add.at(totals, keys, values)
+        kept = np.flatnonzero(totals)
+        return kept, totals[kept]
+    kept, inverse = np.unique(keys, return_inverse=True)
+    totals = np.zeros(len(kept), np.int64)
+    np.add.at(totals, inverse, values)
+    return kept, totals
 
 
 def distinct_of(indices: Any, bound: int) -> Any:

@@ -45,5 +45,6 @@ def in_double(numbers: Numbers) -> list[torch.Tensor]:
         if operand.role != "intermediate":
             matrices[place] = numbers.matrix(place).astype(np.float64)
     for kernel in plan.kernels:
-        matrices[kernel.output] = compute(kernel, matrices, np.float64)
+        key = ("double", kernel.output)
+        matrices[kernel.output] = numbers.cached(key, lambda kernel=kernel: compute(kernel, matrices, np.float64))
     return [torch.from_numpy(output) for output in numbers.outputs(matrices)]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from heapq import heappop, heappush
+from math import inf
+from typing import Literal, NamedTuple, TypeAlias
 
 from gnnc.targets.fpga.matrices import Integers
 
@@ -24,8 +25,7 @@ class Tasks:
     release: Sequence[float] | None = None
 
 
-@dataclass(frozen=True)
-class Slot:
+class Slot(NamedTuple):
     """A task on a core, in cycles from the start of the kernel."""
 
     task: int
@@ -47,51 +47,62 @@ class Cores:
     """Cores and the memory between them. All that load get one share of bandwidth, a port's rate at most.
 
     Since shares are equal, `served` (the bytes that a core which has been loading all the time would have got) orders
-    the ends of loads: no rate of any core need ever be kept.
+    the ends of loads: no rate of any core need ever be kept. `loading` and `computing` are heaps of ends, `halves` says
+    how many of the two each core has not finished.
     """
 
     bandwidth: float
     port: float
+    halves: list[int]
     now: float = 0.0
     served: float = 0.0
     loading: list[tuple[float, int]] = field(default_factory=list[tuple[float, int]])
     computing: list[tuple[float, int]] = field(default_factory=list[tuple[float, int]])
-    unfinished: dict[int, int] = field(default_factory=dict[int, int])
-    busy: int = 0
-
-    def rate(self) -> float:
-        return min(self.port, self.bandwidth / len(self.loading)) if self.loading else 0.0
 
     def begin(self, core: int, compute: int, count: int) -> None:
         """A core starts on a task."""
-        self.unfinished[core] = 2
-        self.busy += 1
-        heapq.heappush(self.loading, (self.served + count, core))
-        heapq.heappush(self.computing, (self.now + compute, core))
+        self.halves[core] = 2
+        heappush(self.loading, (self.served + count, core))
+        heappush(self.computing, (self.now + compute, core))
 
-    def next_event(self) -> float:
-        """When a load or a computation ends next."""
-        rate = self.rate()
-        load_end = self.now + (self.loading[0][0] - self.served) / rate if self.loading else float("inf")
-        return min(load_end, self.computing[0][0] if self.computing else float("inf"))
-
-    def advance(self, time: float) -> list[int]:
-        """Goes on to a time no later than the next event's; returns the cores that are idle from then on."""
-        served = self.served + self.rate() * (time - self.now)
-        self.now, self.served = time, served
+    def proceed(self, wake: float) -> list[int]:
+        """Goes on until cores are done with their tasks, which it returns, but no further than `wake`. Half of a
+        simulation's time is spent here, event by event: when a load or a computation ends next."""
+        loading, computing, halves, port, bandwidth = (
+            self.loading,
+            self.computing,
+            self.halves,
+            self.port,
+            self.bandwidth,
+        )
+        now, served = self.now, self.served
         idle: list[int] = []
-        while self.loading and self.loading[0][0] <= served * (1 + 1e-12) + 1e-9:
-            idle += self.finish(heapq.heappop(self.loading)[1])
-        while self.computing and self.computing[0][0] <= time:
-            idle += self.finish(heapq.heappop(self.computing)[1])
+        while not idle and now < wake:
+            rate, time = 0.0, wake
+            if loading:
+                rate = bandwidth / len(loading)
+                if rate > port:
+                    rate = port
+                load_end = now + (loading[0][0] - served) / rate
+                if load_end < time:
+                    time = load_end
+            if computing and computing[0][0] < time:
+                time = computing[0][0]
+            served += rate * (time - now)
+            now = time
+            reached = served * (1 + 1e-12) + 1e-9
+            while loading and loading[0][0] <= reached:
+                core = heappop(loading)[1]
+                halves[core] -= 1
+                if not halves[core]:
+                    idle.append(core)
+            while computing and computing[0][0] <= time:
+                core = heappop(computing)[1]
+                halves[core] -= 1
+                if not halves[core]:
+                    idle.append(core)
+        self.now, self.served = now, served
         return idle
-
-    def finish(self, core: int) -> list[int]:
-        self.unfinished[core] -= 1
-        if self.unfinished[core]:
-            return []
-        self.busy -= 1
-        return [core]
 
 
 def run(tasks: Tasks, cores: int, bandwidth: float, port: float, schedule: Schedule) -> Timeline:
@@ -103,22 +114,23 @@ def run(tasks: Tasks, cores: int, bandwidth: float, port: float, schedule: Sched
     order = issue_order(tasks, port, schedule)
     queues = queues_of(order, cores, schedule)
     release = dict(zip(order, tasks.release, strict=True)) if tasks.release is not None else {}
-    memory = Cores(bandwidth, port)
-    started: dict[int, tuple[int, float]] = {}
+    lengths = list(zip(tasks.compute.tolist(), tasks.bytes.tolist(), strict=True))
+    memory = Cores(bandwidth, port, [0] * cores)
+    started = [(0, 0.0)] * cores
     slots: list[Slot] = []
     idle = list(range(cores))
     while True:
-        idle, wake = hand_out(idle, queues, release, tasks, memory, started)
-        if not memory.busy:
-            if wake is None:
-                break
-            memory.now = max(memory.now, wake)
-            continue
-        time = memory.next_event() if wake is None else min(memory.next_event(), wake)
-        for core in memory.advance(time):
-            task, start = started.pop(core)
+        idle, wake = hand_out(idle, queues, release, lengths, memory, started)
+        if len(idle) < cores:
+            ended = memory.proceed(wake)
+        elif wake < inf:
+            memory.now, ended = max(memory.now, wake), []
+        else:
+            break
+        for core in ended:
+            task, start = started[core]
             slots.append(Slot(task, core, start, memory.now))
-            idle.append(core)
+        idle += ended
     return Timeline(slots, max((slot.end for slot in slots), default=0.0))
 
 
@@ -143,21 +155,24 @@ def hand_out(
     idle: list[int],
     queues: list[list[int]],
     release: dict[int, float],
-    tasks: Tasks,
+    lengths: list[tuple[int, int]],
     memory: Cores,
-    started: dict[int, tuple[int, float]],
-) -> tuple[list[int], float | None]:
+    started: list[tuple[int, float]],
+) -> tuple[list[int], float]:
     """Gives idle cores the tasks that are decided; the cores that stay idle, and when a task will be decided."""
     waiting: list[int] = []
-    wake: float | None = None
+    wake = inf
     for core in sorted(idle):
         queue = queues[core]
-        decided = release.get(queue[-1], 0.0) if queue else 0.0
-        if not queue or decided > memory.now:
+        if not queue:
             waiting.append(core)
-            wake = (decided if wake is None else min(wake, decided)) if queue else wake
+            continue
+        decided = release.get(queue[-1], 0.0) if release else 0.0
+        if decided > memory.now:
+            waiting.append(core)
+            wake = min(wake, decided)
             continue
         task = queue.pop()
         started[core] = (task, memory.now)
-        memory.begin(core, int(tasks.compute[task]), int(tasks.bytes[task]))
+        memory.begin(core, *lengths[task])
     return waiting, wake

@@ -149,13 +149,26 @@ def simulate(
     return Simulation(plan, architecture, setting, simulator.runs, outputs)
 
 
-class LimitReached(Exception):
-    """A run can't end before its limit."""
+@dataclass(frozen=True)
+class PreparedKernel:
+    """A kernel before its tasks are put on cores: `busy` are the cycles of each task, `conversion` those of its format
+    conversions."""
+
+    kernel: KernelPlan
+    loads: KernelLoads
+    totals: TaskSums
+    traffic: Traffic
+    busy: Integers
+    conversion: Integers
+
+    def least_cycles(self, architecture: Architecture) -> Fraction:
+        """What the kernel can't be faster than."""
+        computing = Fraction(int(self.busy.sum()), architecture.cores)
+        return max(computing, int(self.traffic.task_bytes.sum()) / architecture.bytes_per_cycle)
 
 
 class Simulator:
-    """The state of a run: matrices and tile counts by operand, and the clock. A run that can't end before `limit`
-    cycles raises LimitReached as soon as that is seen, before its tasks are put on cores."""
+    """The state of a run: matrices and tile counts by operand, and the clock."""
 
     def __init__(
         self,
@@ -165,10 +178,8 @@ class Simulator:
         setting: Setting,
         *,
         count_spmm: bool = False,
-        limit: int | None = None,
     ):
         self.count_spmm = count_spmm
-        self.limit = limit
         self.numbers = numbers
         self.plan = plan
         self.architecture = architecture
@@ -208,6 +219,10 @@ class Simulator:
         ]
 
     def run_kernel(self, kernel: KernelPlan) -> None:
+        self.time(self.prepared(kernel))
+
+    def prepared(self, kernel: KernelPlan) -> PreparedKernel:
+        """What a kernel computes, multiplies, loads and stores: all but when."""
         for place in {p for pair in kernel.products for p in pair} | set(kernel.addends) | set(kernel.residuals):
             self.matrix(place)
         for place in (kernel.scale, kernel.bias):
@@ -221,15 +236,20 @@ class Simulator:
         loads = self.loads(kernel, self.plan.n2, hidden)
         if self.setting.loads != "lean":
             traffic = whole_fetches(loads, totals, self.architecture, self.setting.loads)
-            self.runs.append(self.timed(kernel, loads, totals, traffic))
-            return
+            return self.with_tasks(kernel, loads, totals, traffic)
         width = fibre_width(loads, self.architecture, self.fusion(kernel, self.plan.n2))
         if width != self.plan.n2:
             loads = self.loads(kernel, width, hidden)
             totals = self.sums(kernel, loads.products)
         traffic = lean_fetches(loads, self.architecture, self.fusion(kernel, width))
-        self.check_limit(int(traffic.task_bytes.sum()) / self.architecture.bytes_per_cycle)
-        self.runs.append(self.timed(kernel, loads, totals, traffic))
+        return self.with_tasks(kernel, loads, totals, traffic)
+
+    def with_tasks(self, kernel: KernelPlan, loads: KernelLoads, totals: TaskSums, traffic: Traffic) -> PreparedKernel:
+        lean = self.setting.loads == "lean"
+        compute_cycles = task_cycles(totals, traffic, fused=lean)
+        rate = self.architecture.conversion_numbers_per_cycle
+        conversion = -(-converted_numbers(totals, traffic, fused=lean) // rate)
+        return PreparedKernel(kernel, loads, totals, traffic, np.maximum(compute_cycles, conversion), conversion)
 
     def sums(self, kernel: KernelPlan, products: list[Product]) -> TaskSums:
         """What the pairs add up to; runs that map the same tiles in the same way share it."""
@@ -281,7 +301,7 @@ class Simulator:
             [(self.is_static(lhs), self.is_static(rhs)) for lhs, rhs in kernel.products],
             epilogue,
             np.zeros_like(stores) if kernel.output in kept else stores,
-            self.architecture.shared_buffer_bytes - self.residency.bytes[len(self.runs)],
+            self.architecture.shared_buffer_bytes - self.residency.bytes[self.plan.kernels.index(kernel)],
             hidden,
         )
 
@@ -303,46 +323,41 @@ class Simulator:
 
     # ---- time
 
-    def timed(self, kernel: KernelPlan, loads: KernelLoads, totals: TaskSums, traffic: Traffic) -> KernelRun:
+    def time(self, prepared: PreparedKernel) -> None:
         """When the tasks of a kernel run, after the kernel before."""
-        a, products = self.architecture, loads.products
-        lean = self.setting.loads == "lean"
-        compute_cycles = task_cycles(totals, traffic, fused=lean)
-        conversion = -(-converted_numbers(totals, traffic, fused=lean) // a.conversion_numbers_per_cycle)
-        busy = np.maximum(compute_cycles, conversion)
-        self.check_limit(Fraction(int(busy.sum()), a.cores))
+        a, kernel, traffic, busy = self.architecture, prepared.kernel, prepared.traffic, prepared.busy
+        products = prepared.loads.products
         last = self.runs[-1] if self.runs else None
         barrier = last.end if last else 0
         start = barrier + self.exposed_cycles(traffic, last)
-        decisions = decisions_of(products, loads.static, self.setting.mapping, hoisted=lean, tasks=len(busy))
+        hoisted = self.setting.loads == "lean"
+        decisions = decisions_of(
+            products, prepared.loads.static, self.setting.mapping, hoisted=hoisted, tasks=len(busy)
+        )
         decisions.place(last.decisions if last else None, last.start if last else 0, start, a)
         tasks = Tasks(busy, traffic.task_bytes, decisions.releases(start))
         bandwidth = float(a.bytes_per_cycle)
         timeline = run(tasks, a.cores, bandwidth, float(a.port_bytes_per_cycle), self.setting.schedule)
-        return KernelRun(
-            kernel,
-            products,
-            totals,
-            traffic,
-            timeline,
-            decisions,
-            len(busy),
-            totals.compute_cycles,
-            int(busy.max(initial=0)),
-            int(conversion.sum()),
-            self.counts(kernel.output, kernel.height(self.plan.n1, self.plan.n2), self.plan.n2),
-            self.counts(kernel.output, self.plan.n2, self.plan.n2),
-            self.compulsory(kernel),
-            self.multiplications(kernel, products, totals),
-            start=barrier,
-            end=start + ceil(timeline.makespan - 1e-6),
+        self.runs.append(
+            KernelRun(
+                kernel,
+                products,
+                prepared.totals,
+                traffic,
+                timeline,
+                decisions,
+                len(busy),
+                prepared.totals.compute_cycles,
+                int(busy.max(initial=0)),
+                int(prepared.conversion.sum()),
+                self.counts(kernel.output, kernel.height(self.plan.n1, self.plan.n2), self.plan.n2),
+                self.counts(kernel.output, self.plan.n2, self.plan.n2),
+                self.compulsory(kernel),
+                self.multiplications(kernel, products, prepared.totals),
+                start=barrier,
+                end=start + ceil(timeline.makespan - 1e-6),
+            )
         )
-
-    def check_limit(self, least: Fraction) -> None:
-        """Raises LimitReached if the kernel after the last, which takes `least` cycles or more, can't end in time."""
-        barrier = self.runs[-1].end if self.runs else 0
-        if self.limit is not None and barrier + least >= self.limit:
-            raise LimitReached
 
     def exposed_cycles(self, traffic: Traffic, last: KernelRun | None) -> int:
         """How long cores wait for what they read together. What is known beforehand comes while the memory is idle

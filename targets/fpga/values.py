@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 SPARSE_BELOW = 0.25  # features of lower density are kept in CSR
+COLUMNS_AT_ONCE = 32  # of a dense right side, 128 bytes a row
 
 
 class Numbers:
@@ -68,6 +69,10 @@ class Numbers:
         if key not in self.kept:
             self.kept[key] = make()
         return self.kept[key]
+
+    def forget(self, kind: str) -> None:
+        """Frees what is kept under keys of one kind."""
+        self.kept = {key: value for key, value in self.kept.items() if key[0] != kind}
 
     def matrix(self, place: int) -> Matrix:
         """The numbers of an operand that no kernel computes."""
@@ -171,7 +176,15 @@ def compact(matrix: Matrix, dtype: Any = np.float32) -> Matrix:
 
 
 def product_of(lhs: Matrix, rhs: Matrix) -> Matrix:
-    return lhs @ rhs
+    """One product; of a sparse matrix and a dense one, a few columns at a time, of which all rows fit a cache: what is
+    added up, and in which order, is the same."""
+    if not is_sparse(lhs) or is_sparse(rhs):
+        return lhs @ rhs
+    result = np.empty((lhs.shape[0], rhs.shape[1]), np.result_type(lhs.dtype, rhs.dtype))
+    for first in range(0, rhs.shape[1], COLUMNS_AT_ONCE):
+        columns = slice(first, first + COLUMNS_AT_ONCE)
+        result[:, columns] = lhs @ np.ascontiguousarray(rhs[:, columns])
+    return result
 
 
 def compute(kernel: KernelPlan, numbers: Mapping[int, Matrix], dtype: Any = np.float32) -> Matrix:

@@ -71,8 +71,43 @@ def test_reports(run: Run, artifact: Path) -> None:
     assert page.count("<svg") > 5
     assert "<script" not in page
     events = json.loads(Path("t.json").read_text())["traceEvents"]
-    assert {event["ph"] for event in events} == {"M", "X", "i"}
-    assert all(event["dur"] >= 0 for event in events if event["ph"] == "X")
+    assert {event["ph"] for event in events} == {"M", "B", "E", "i"}
+    begins, ends = ([event["ts"] for event in events if event["ph"] == phase] for phase in "BE")
+    assert len(begins) == len(ends) and all(end >= begin for begin, end in zip(begins, ends, strict=True))
+
+
+def test_decisions(run: Run, artifact: Path) -> None:
+    """Both orders, the sizes that each method gives, the loads of each kernel: prices are simulated cycles or bytes."""
+    code, out, err = run("inspect", artifact, "--decisions")
+    assert (code, err) == (0, "")
+    assert "convert-gnn-to-kernel: order of products in 2 layers\n" in out
+    log = json.loads(run("inspect", artifact, "--decisions", "--json")[1])
+    order, sizes, *loads = log
+    assert set(order["predicted"]) == {"AH_W", "A_HW"}
+    assert order["choice"] == min(order["predicted"], key=order["predicted"].get)
+    assert all(any(method in choice for choice in sizes["predicted"]) for method in ("alg9", "alg9-exact", "search"))
+    assert "search" in sizes["choice"] and sizes["predicted"][sizes["choice"]] == min(sizes["predicted"].values())
+    simulated = json.loads(run("simulate", artifact, "-g", CLUB, "--loads", "lean", "--json")[1])
+    assert order["predicted"][order["choice"]] == sizes["predicted"][sizes["choice"]] == simulated["cycles"]
+    assert sizes["choice"].startswith(f"{simulated['n1']}, {simulated['n2']} (")
+    assert len(loads) == len(simulated["kernels"]) and loads == simulated["choices"]
+    assert all(decision["predicted"][decision["choice"]] == min(decision["predicted"].values()) for decision in loads)
+    assert [decision["choice"].split(",")[0] for decision in loads] == [k["order"] for k in simulated["kernels"]]
+
+
+def test_decisions_of_a_run(run: Run, artifact: Path) -> None:
+    found = json.loads(run("simulate", artifact, "-g", CLUB, "--reorder", "auto", "--json")[1])
+    (order,) = found["choices"]
+    assert order["choice"] == found["reorder"]
+    assert order["predicted"][order["choice"]] == min(order["predicted"].values()) == found["cycles"]
+    assert json.loads(run("simulate", artifact, "-g", CLUB, "--json")[1])["choices"] == []
+
+
+def test_what_is_given_is_no_decision(run: Run) -> None:
+    """Nothing is simulated where there is nothing to compare."""
+    assert run(*COMPILE, "--order", "A_HW", "-o", "given.gnnc")[0] == 0
+    (sizes,) = json.loads(run("inspect", "given.gnnc", "--decisions", "--json")[1])
+    assert sizes["made_by"] == "kernel-partition" and "alg9" in sizes["choice"] and not sizes["predicted"]
 
 
 def test_inspect(run: Run, artifact: Path) -> None:
