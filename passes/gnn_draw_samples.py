@@ -107,15 +107,16 @@ class Drawing:
     def add_arguments(self) -> None:
         """Lets @structure return the samples, and @forward take them."""
         structure, forward = self.functions.structure, self.functions.forward
-        terminator, block = returned(structure), forward.body.block
-        first = len(terminator.arguments)
+        terminator, arguments = returned(structure), forward.body.block.args
+        first, before = len(terminator.arguments), len(arguments) - len(self.terms)
         terminator.operands = [*terminator.arguments, *self.terms]
-        outputs = [value.type for value in terminator.arguments]
-        structure.function_type = FunctionType.from_lists(structure.function_type.inputs.data, outputs)
-        known = forward.arg_attrs.data if forward.arg_attrs else [DictionaryAttr({})] * (len(block.args) - len(self.terms))
+        results = [value.type for value in terminator.arguments]
+        structure.function_type = FunctionType.from_lists(structure.function_type.inputs.data, results)
+        known = forward.arg_attrs.data if forward.arg_attrs else [DictionaryAttr({})] * before
         places = [DictionaryAttr({PLACE: IntegerAttr(first + i, i64)}) for i in range(len(self.terms))]
         forward.arg_attrs = ArrayAttr([*known, *places])
-        forward.function_type = FunctionType.from_lists([a.type for a in block.args], forward.function_type.outputs.data)
+        types = [argument.type for argument in arguments]
+        forward.function_type = FunctionType.from_lists(types, forward.function_type.outputs.data)
 
 
 def erase_unused(operations: list[Operation]) -> None:

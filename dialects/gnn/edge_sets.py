@@ -177,9 +177,7 @@ class SampledOp(EdgeSetOperation):
     result = result_def(EdgeSetType)
 
     traits = traits_def(Pure())
-    assembly_format = (
-        "$edges `at` $end `layer` $layer `sample` $sample attr-dict `:` type($edges) `->` type($result)"
-    )
+    assembly_format = "$edges `at` $end `layer` $layer `sample` $sample attr-dict `:` type($edges) `->` type($result)"
 
     def __init__(self, edges: SSAValue, end: EndAttr, layer: int, sample: SampleAttr, type: EdgeSetType):
         properties = {"end": end, "layer": IntegerAttr(layer, i64), "sample": sample}
