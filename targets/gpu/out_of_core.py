@@ -77,8 +77,8 @@ class OutOfCoreExecutor:
     def run(self, path: Path, run: StoredRun) -> tuple[list[torch.Tensor], RunReport]:
         """The model's outputs, mapped, and what it took. Raises ResourceError if memory or disk don't suffice, or the
         store can't be used; what has been done by then is found by the same run later."""
-        folder = StoreFolder(path)
-        with folder.faults(), folder.locked(), self.executor.lock, torch.no_grad(), MemoryMeter("cpu") as meter:
+        folder, meter = StoreFolder(path), MemoryMeter("cpu", int(run.memory * PLANNED_SHARE))
+        with folder.faults(), folder.locked(), self.executor.lock, torch.no_grad(), meter:
             self.executor.workers.forget()
             work = _Work(self.executor, folder, run)
             results = work.run()

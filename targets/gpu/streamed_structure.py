@@ -35,6 +35,7 @@ from gnnc.dialects.gnn import (
 from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.dialects.gnn.edge_sets import edge_set_type
 from gnnc.passes.analysis.model_functions import ModelFunctions, argument_name, returned
+from gnnc.targets.gpu.batch_plan import WINDOW
 from gnnc.targets.gpu.store.csc_file import CscFile
 from gnnc.targets.gpu.store.edge_stream import EdgeStream, Relation, Reversed, Union, WithLoops, WithoutLoops
 from gnnc.targets.gpu.store.sampled_edges import Sampled
@@ -177,8 +178,11 @@ class _Structure:
         """The sum of the same number over the edges of every node."""
         fill = op.messages.owner
         assert isinstance(fill, FillOp)
-        degrees = self.file(op.edges, op.end.data).offsets.diff()
-        rows = degrees.to(dtype_of(op.result.type)) * fill.value.value.data
+        offsets = self.file(op.edges, op.end.data).offsets
+        rows = torch.empty(offsets.shape[0] - 1, dtype=dtype_of(op.result.type))
+        for start in range(0, rows.shape[0], WINDOW):
+            rows[start : start + WINDOW] = offsets[start : start + WINDOW + 1].diff()
+        rows *= fill.value.value.data
         shape = [1] * (len(filled(op.result.type, 0, 1, "cpu").shape) - 1)
         return rows.reshape(-1, *shape).expand_as(filled(op.result.type, 0, rows.shape[0], "cpu")).contiguous()
 
