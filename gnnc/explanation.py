@@ -16,6 +16,7 @@ from gnnc.dialects.gnn import (
     EdgeSetType,
     RelationOp,
     ReverseOp,
+    SampledOp,
     UnionOp,
     WhereOp,
     WithLoopsOp,
@@ -184,6 +185,8 @@ def describe_edges(value: SSAValue) -> str:
             return f"{describe_edges(owner.edges)}, reversed"
         case WhereOp():
             return f"{describe_edges(owner.edges)}, masked"
+        case SampledOp():
+            return f"{describe_edges(owner.edges)}, at most {owner.sample.fanout.data} a node"
         case UnionOp():
             return f"{describe_edges(owner.first)} and {describe_edges(owner.second)}"
         case _:

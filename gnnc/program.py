@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.utils.exceptions import PassFailedException
 
 from gnnc.artifact import Contents, write_artifact
 from gnnc.errors import RunError
@@ -80,6 +80,7 @@ class Program:
         self._structure: tuple[AnyGraph, tuple[Any, ...]] | None = None
         self._features: tuple[AnyGraph, KeptFeatures] | None = None
         self._reordered: tuple[AnyGraph, Any, ReorderedGraph | None] | None = None
+        self._in_store: tuple[tuple[tuple[int, ...], int] | None, BatchedExecutor] | None = None
         self._sampled: tuple[tuple[tuple[int, ...], int], BatchedExecutor] | None = None
 
     def run(
@@ -122,7 +123,7 @@ class Program:
         neighbours in that layer and by each relation, -1 for all: drawn from its edges without replacement and by
         `seed`, the same ones at any batch size and for any `nodes`. Self-loops that the model adds are kept, and its
         degrees and norms stay those of the whole graph. The result is then no longer what the model computes on all
-        neighbours.
+        neighbours. With a store, samples are drawn beforehand and kept there.
 
         `reorder` puts the nodes of a graph of one type in another order while they are processed, so that targets of a
         batch share inputs: `stream` by communities, `rcmk` by reverse Cuthill-McKee, `degree`, `random`, or `auto`,
@@ -145,19 +146,20 @@ class Program:
         if reordered is not None:
             how: dict[str, Any] = {"batch_size": batch_size, "device": device, "threads": threads}
             return self.run_reordered(reordered, x, nodes, memory, store, how, as_tensors)
-        executor = self.executor_for(fanout, seed, usable_device(device))
+        device_in_use = usable_device(device)
         tensors = self.input_tensors(given, used.node_counts, device if store is None else "cpu")
         self.check_frozen(used, tensors, known=x is None)
         if store is not None:
-            if fanout is not None or device != "cpu":
-                raise RunError("a store is for runs on cpu with all neighbours: leave out fanout and device, or store")
+            if device != "cpu":
+                raise RunError("a store is for runs on cpu: leave out device, or store")
             if self.precision != "fp32" or self.frozen is not None:
                 raise RunError(
                     "a store is for programs in fp32 whose features are not frozen: compile without, or no store"
                 )
             options = StoreOptions(store, memory, batch_size, threads)
-            results = self.run_stored(given, tensors, used, nodes, options)
+            results = self.run_stored(given, tensors, used, nodes, options, self.executor_in_store(fanout, seed))
             return rebuild(self.outputs, results if as_tensors else [result.numpy() for result in results])
+        executor = self.executor_for(fanout, seed, device_in_use)
         kept = self.kept_features(used, tensors) if x is None and memory is None else None
         results = self.run_tensors(used, tensors, nodes, batch_size, device, executor, threads, kept, memory)
         return rebuild(self.outputs, results if as_tensors else [result.numpy() for result in results])
@@ -189,7 +191,7 @@ class Program:
         if store is None:
             found = in_memory(graph, self.inputs, reorder, budget, loads_of(self._executor, in_store=False))
         else:
-            loads = loads_of(self.executor_in_store, in_store=True)
+            loads = loads_of(self.executor_in_store(), in_store=True)
             budget_of_store = memory_bytes(DEFAULT_MEMORY) if budget is None else budget
             found = on_disk(graph, self.inputs, reorder, Path(store), budget_of_store, loads)
         self._reordered = graph, (reorder, budget, store), found
@@ -278,21 +280,27 @@ class Program:
         graph: AnyGraph,
         nodes: Any,
         options: StoreOptions,
+        executor: BatchedExecutor,
     ) -> list[torch.Tensor]:
         """The outputs in order, as tensors mapped from a store; `given` are the arrays behind `tensors`."""
         check_counts(options.batch_size, options.threads)
         asked = None if nodes is None else asked_nodes(nodes, self.output_rows(), graph.node_counts)
         wanted = None if asked is None else {name: torch.unique(ids) for name, ids in asked.items()}
-        executor = self.executor_in_store
         results, self.report = run_in_store(executor, self.inputs, given, tensors, graph.node_counts, wanted, options)
         if asked is None:
             return results
         return [rows.select(r, asked) for r, rows in zip(results, self.output_rows(), strict=True)]
 
-    @cached_property
-    def executor_in_store(self) -> BatchedExecutor:
-        """What runs the program with a store."""
-        return executor_for_stores(self.module, self.weights)
+    def executor_in_store(self, fanout: Sequence[int] | None = None, seed: int = 0) -> BatchedExecutor:
+        """What runs the program with a store, with fan-outs or without; what was used last is kept."""
+        key = None if fanout is None else (fan_outs(fanout), seed)
+        if self._in_store is None or self._in_store[0] != key:
+            module = self.module if key is None else sampled_module(self.module, *key)
+            try:
+                self._in_store = key, executor_for_stores(module, self.weights)
+            except PassFailedException as error:
+                raise RunError(f"{error}: run it without a store") from None
+        return self._in_store[1]
 
     @property
     def precision(self) -> str:

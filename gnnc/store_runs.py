@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gnnc.frontend.inputs import ModelInput
 
 DEFAULT_MEMORY = "1GiB"
-FORMAT = "1"
+FORMAT = "2"
 """Of what lies in a store: a new one finds nothing of an old one."""
 
 
@@ -53,10 +53,8 @@ def run_in_store(
     """The program's outputs, mapped from the store, and what the run took. `given` are the arrays behind `tensors`.
     Raises RunError."""
     keys = {i.key: array_key(given[i.key]) for i in inputs}
-    edges = [i.key for i in inputs if not i.is_feature]
-    graph_key = digest(
-        FORMAT, str(executor.functions.structure), *(keys[key] for key in edges), str(sorted(counts.items()))
-    )
+    edges = sorted((i.set_name, i.key, keys[i.key]) for i in inputs if not i.is_feature)
+    graph_key = digest(FORMAT, str(edges), str(sorted(counts.items())))
     asked = "" if wanted is None else hash_of(wanted)
     run_key = digest(graph_key, str(executor.module), hash_of(executor.weights), str(sorted(keys.items())), asked)
     run = StoredRun(

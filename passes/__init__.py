@@ -20,6 +20,7 @@ PASSES = {
     "convert-kernel-to-task": "ConvertKernelToTask",
     "gnn-accumulate-linear": "GnnAccumulateLinear",
     "gnn-annotate-density": "GnnAnnotateDensity",
+    "gnn-draw-samples": "GnnDrawSamples",
     "gnn-fold-weights": "GnnFoldWeights",
     "gnn-freeze-features": "GnnFreezeFeatures",
     "gnn-fuse-conv": "GnnFuseConv",

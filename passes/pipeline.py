@@ -75,11 +75,16 @@ def splitting_pipeline(*, cost: CostKind = "time", loads: int = 8) -> Sequence[M
 
 
 def storing_pipeline() -> Sequence[ModulePass]:
-    """From ConvBlocks for runs in memory to those for runs with a store."""
+    """From ConvBlocks for runs in memory to those for runs with a store, samples drawn beforehand."""
+    from xdsl.transforms.dead_code_elimination import DeadCodeElimination
+
+    from gnnc.passes.gnn_draw_samples import GnnDrawSamples
     from gnnc.passes.gnn_inline_conv_blocks import GnnInlineConvBlocks
+    from gnnc.passes.gnn_prune_structure import GnnPruneStructure
     from gnnc.passes.gnn_split_conv_blocks import GnnSplitConvBlocks
 
-    return (GnnInlineConvBlocks(), GnnSplitConvBlocks(cost="stored"))
+    drawing = (GnnDrawSamples(), GnnPruneStructure(), DeadCodeElimination())
+    return (GnnInlineConvBlocks(), *drawing, GnnSplitConvBlocks(cost="stored"))
 
 
 def fusing_pipeline() -> Sequence[ModulePass]:

@@ -7,6 +7,7 @@ it needs no state: every batch, order and thread draws the same.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -85,6 +86,23 @@ def draw(
             kept[crowded] = smallest(hashes, places[crowded], counts.shape[0], sample.fanout)
         start += part.count
     return torch.bincount(places[kept], minlength=counts.shape[0]), edge_ids[kept]
+
+
+def kept_by_origin(
+    sample: Sample, relations: Sequence[tuple[str, int]], first: int, counts: torch.Tensor, origins: torch.Tensor
+) -> torch.Tensor:
+    """The same draw as a mask over the edges of `counts.shape[0]` nodes from `first` on, node by node. `origins` are
+    places among the edges of all `relations`, one relation after the other, negative for loops that were added."""
+    places = torch.repeat_interleave(torch.arange(counts.shape[0]), counts)
+    kept = torch.ones(origins.shape[0], dtype=torch.bool)
+    start = 0
+    for relation, count in relations:
+        inside = ((origins >= start) & (origins < start + count)).nonzero().squeeze(1)
+        crowded = inside[in_crowds(places[inside], counts.shape[0], sample.fanout)]
+        hashes = edge_hashes(sample, relation, first + places[crowded], origins[crowded] - start)
+        kept[crowded] = smallest(hashes, places[crowded], counts.shape[0], sample.fanout)
+        start += count
+    return kept
 
 
 def in_crowds(places: torch.Tensor, count: int, fanout: int) -> torch.Tensor:

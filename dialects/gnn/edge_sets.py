@@ -1,13 +1,13 @@
 """Edge sets and the operations on them. They depend on the structure of the graph alone and run once, on all of it."""
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, i1, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, TensorType, i1, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from gnnc.dialects.gnn.attributes import EdgeSetType, EndAttr, tensor_on
+from gnnc.dialects.gnn.attributes import EdgeSetType, EndAttr, SampleAttr, tensor_on
 from gnnc.dialects.gnn.base import GnnOperation, require_domain, require_index
 
 
@@ -155,6 +155,36 @@ class WhereOp(EdgeSetOperation):
         assert isinstance(self.mask.type, TensorType)
         if self.mask.type.element_type != i1 or len(self.mask.type.get_shape()) != 1:
             raise VerifyException("the mask must have one i1 an edge")
+
+
+@irdl_op_definition
+class SampledOp(EdgeSetOperation):
+    """Of the edges that meet each node with one end those that a layer's `sample` keeps, in their order. They are the
+    ones that a reduction of that layer sees which carries the sample itself.
+
+    ```mlir
+    %some = gnn.sampled %e at target layer 1 sample <fanout 10 seed 0>
+        : !gnn.edges<"e", "n" -> "n"> -> !gnn.edges<"e.drawn", "n" -> "n">
+    ```
+    """
+
+    name = "gnn.sampled"
+
+    edges = operand_def(EdgeSetType)
+    end = prop_def(EndAttr)
+    layer = prop_def(IntegerAttr.constr(i64))
+    sample = prop_def(SampleAttr)
+    result = result_def(EdgeSetType)
+
+    traits = traits_def(Pure())
+    assembly_format = "$edges `at` $end `layer` $layer `sample` $sample attr-dict `:` type($edges) `->` type($result)"
+
+    def __init__(self, edges: SSAValue, end: EndAttr, layer: int, sample: SampleAttr, type: EdgeSetType):
+        properties = {"end": end, "layer": IntegerAttr(layer, i64), "sample": sample}
+        super().__init__(operands=[edges], properties=properties, result_types=[type])
+
+    def verify_semantics(self) -> None:
+        self.verify_ends(self.edges)
 
 
 @irdl_op_definition

@@ -13,6 +13,8 @@ import torch
 
 LINE = 64
 HUGE = 2 * 2**20
+MAPPED = 2**18
+"""Smaller buffers are not worth pages of their own."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,11 @@ class RowsOf:
 
 
 class Arena:
-    """Hands out arrays of rows on the host and takes their memory back."""
+    """Hands out arrays of rows on the host and takes their memory back. With `own_pages`, what it forgets goes back to
+    the system at once; the C library would keep what lies between other things, which a budget has no room for."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, own_pages: bool = False) -> None:
+        self.own_pages = own_pages
         self.free: list[torch.Tensor] = []
         self.used: dict[int, torch.Tensor] = {}
 
@@ -63,7 +67,7 @@ class Arena:
         """The smallest free buffer that is large enough and not much too large, or a new one."""
         fitting = [b for b in self.free if size <= b.shape[0] <= 4 * size + HUGE]
         if not fitting:
-            return new_buffer(in_whole_lines(size))
+            return new_buffer(in_whole_lines(size), own_pages=self.own_pages)
         best = min(fitting, key=lambda b: b.shape[0])
         self.free = [b for b in self.free if b is not best]
         return best
@@ -79,6 +83,10 @@ class Arena:
         """Takes back all that is out, because nothing of it is needed any more."""
         self.free += self.used.values()
         self.used.clear()
+
+    @property
+    def free_bytes(self) -> int:
+        return sum(buffer.shape[0] for buffer in self.free)
 
     def forget(self) -> None:
         """Gives memory that nothing uses back to the system."""
@@ -117,15 +125,26 @@ def fresh(shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
     return new_buffer(size).view(dtype).view(*shape) if size > HUGE else torch.empty(*shape, dtype=dtype)
 
 
-def new_buffer(size: int) -> torch.Tensor:
+def new_buffer(size: int, *, own_pages: bool = False) -> torch.Tensor:
     """Bytes that begin at a cache line; large ones lie on huge pages, which random rows are glad of."""
-    buffer = torch.empty(size + (HUGE if size > HUGE else LINE), dtype=torch.uint8)
     unit = HUGE if size > HUGE else LINE
+    own_pages = own_pages and size > MAPPED
+    buffer = mapped(size + unit) if own_pages else torch.empty(size + unit, dtype=torch.uint8)
     start = -buffer.data_ptr() % unit
     buffer = buffer[start : start + size]
     if size > HUGE:
         advise_huge(buffer)
     return buffer
+
+
+def mapped(size: int) -> torch.Tensor:
+    """Pages of their own, which go back to the system when nothing uses them. Raises MemoryError."""
+    if not hasattr(mmap, "MAP_PRIVATE"):
+        return torch.empty(size, dtype=torch.uint8)
+    try:
+        return torch.frombuffer(mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), dtype=torch.uint8)
+    except OSError as error:
+        raise MemoryError(f"no memory for {size} bytes") from error
 
 
 def advise_huge(buffer: torch.Tensor) -> None:

@@ -113,6 +113,25 @@ class Planner:
             done = stop
         return self.planned(start, limit, before, taken)
 
+    def batch_behind_hubs(self, start: int) -> PlannedBatch:
+        """The first batch from `start` on that is not a node by itself; an empty one where there is none."""
+        while start < len(self.task.nodes):
+            batch = self.batch_at(start, len(self.task.nodes))
+            if not batch.is_hub:
+                return batch
+            start += 1
+        return PlannedBatch(self.task.nodes[:0], 0, 0, 0)
+
+    def crowded(self, limit: int) -> tuple[int, int]:
+        """How many nodes have more than `limit` edges, and the edges of all of them."""
+        nodes = edges = 0
+        for rows in {rows.at: None for rows in self.neighbors}:
+            for start in range(0, len(self.task.nodes), WINDOW):
+                found = degrees(self.set_of(rows), rows, self.task.nodes[start : start + WINDOW])
+                found = found[found > limit]
+                nodes, edges = nodes + len(found), edges + int(found.sum())
+        return nodes, edges
+
     def window_end(self, start: int, stop: int) -> int:
         """Where to stop so that looking at the edges of the targets takes a part of the budget only."""
         for rows in {rows.at: None for rows in self.neighbors}:

@@ -170,7 +170,9 @@ def planning_task(
     edge_sets = {place: operand for place, operand in enumerate(operands) if isinstance(operand, EdgeSet)}
     points = compiled.memory.points(nodes)
     if with_outputs:
-        points = [{**point, TARGETS: point.get(TARGETS, 0) + compiled.memory.outputs} for point in points]
+        # large batches follow each other, and the results of one are written while the next one runs
+        outputs = compiled.memory.outputs * (1 if compiled.is_local else 2)
+        points = [{**point, TARGETS: point.get(TARGETS, 0) + outputs} for point in points]
     return Task(points, edge_sets, nodes, budget, size)
 
 

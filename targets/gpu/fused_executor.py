@@ -19,6 +19,7 @@ from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.kernels import compiler
 from gnnc.targets.gpu.kernels.kernel import AnyKernel, Kernel, RowsKernel
 from gnnc.targets.gpu.triton_kernels.kernel import TritonKernel, runs_on
+from gnnc.targets.gpu.workers import Workers
 
 KernelT = TypeVar("KernelT")
 
@@ -28,7 +29,9 @@ def executor_for_stores(module: ModuleOp, weights: Mapping[str, torch.Tensor]) -
     stored = module.clone()
     for module_pass in storing_pipeline():
         module_pass.apply(Context(), stored)
-    return executor_with_kernels(stored, weights)
+    executor = executor_with_kernels(stored, weights)
+    executor.workers = Workers(own_pages=True)
+    return executor
 
 
 def executor_with_kernels(module: ModuleOp, weights: Mapping[str, torch.Tensor]) -> BatchedExecutor:

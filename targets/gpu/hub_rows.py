@@ -33,7 +33,7 @@ from gnnc.passes.analysis.cost_model import row_bytes
 from gnnc.targets.edge_sets import EdgeSet, aggregate
 from gnnc.targets.gpu.batch import sampled_edges_of, taken
 from gnnc.targets.gpu.memory_model import BYTES_PER_EDGE
-from gnnc.targets.neighbor_sampling import sample_of
+from gnnc.targets.neighbor_sampling import Sample, sample_of
 from gnnc.targets.torch_functions import constant, filled, function_of
 
 
@@ -167,11 +167,20 @@ class HubRow:
         edges = resolved(op.operands[-1])
         end = op.properties["end"]
         assert isinstance(end, EndAttr)
-        _, all_ids = sampled_edges_of(self.edge_set(edges), end.data, self.nodes, sample_of(op))
-        for ids in all_ids.split(self.chunk_edges):
+        for ids in self.ids_of_chunks(self.edge_set(edges), end.data, sample_of(op)):
             kept = dict(self.known)
             yield Chunk(edges, end.data, ids)
             self.known = {k: v for k, v in self.known.items() if k in kept or isinstance(k[1], Target)}
+
+    def ids_of_chunks(self, edges: EdgeSet, end: End, sample: Sample | None) -> Iterator[torch.Tensor]:
+        """The node's edges, so many at a time; only those of a sample are ever together in memory."""
+        if sample is not None:
+            yield from sampled_edges_of(edges, end, self.nodes, sample)[1].split(self.chunk_edges)
+            return
+        incidence = edges.incidence(end)
+        first, stop = incidence.offsets[self.nodes.start : self.nodes.stop + 1].tolist()
+        for start in range(first, stop, self.chunk_edges):
+            yield incidence.part(start, min(stop, start + self.chunk_edges))
 
     def folded(self, op: AggregateOp) -> torch.Tensor:
         axis, reduction = domain_axis(op.messages.type), op.reduction.data

@@ -10,10 +10,13 @@ from types import TracebackType
 
 import torch
 
+from gnnc.targets.gpu.arena import trim
 from gnnc.targets.gpu.background import background
 
 INTERVAL = 0.005
 """Seconds from one look to the next."""
+
+TRIM_INTERVAL = 0.05
 
 LONGEST = 4096
 """Moments of a timeline."""
@@ -24,8 +27,11 @@ class MemoryMeter:
     memory on a CUDA device. `peak` are bytes; None where the system doesn't say. `timeline` is of a
     CPU's memory alone."""
 
-    def __init__(self, device: str):
+    def __init__(self, device: str, limit: int | None = None):
+        """Above `limit` bytes, what has been freed goes back to the system; the C library would keep it for later."""
         self.device = device
+        self.limit = limit
+        self.trimmed = 0.0
         self.base = anonymous_bytes()
         self.highest = self.base
         self.timeline: list[tuple[float, int]] = []
@@ -63,6 +69,15 @@ class MemoryMeter:
         if now is not None and self.highest is not None:
             self.highest = max(self.highest, now)
             self.note(now)
+            self.give_back(now)
+
+    def give_back(self, now: int) -> None:
+        """Trims if there is more than the limit, and not all the time."""
+        moment = time.perf_counter()
+        if self.limit is None or now - (self.base or 0) <= self.limit or moment - self.trimmed < TRIM_INTERVAL:
+            return
+        trim()
+        self.trimmed = moment
 
     def note(self, now: int) -> None:
         """Adds to the timeline; of two neighbors the larger one stays where it gets long."""

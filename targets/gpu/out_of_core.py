@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ import torch
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import SSAValue
 
-from gnnc.dialects.gnn import ConvBlockOp, EdgeSetType, End
+from gnnc.dialects.gnn import ConvBlockOp, End
 from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.passes.loops.arguments import PADDING
 from gnnc.targets.gpu.arena import trim
@@ -77,13 +78,13 @@ class OutOfCoreExecutor:
     def run(self, path: Path, run: StoredRun) -> tuple[list[torch.Tensor], RunReport]:
         """The model's outputs, mapped, and what it took. Raises ResourceError if memory or disk don't suffice, or the
         store can't be used; what has been done by then is found by the same run later."""
-        folder = StoreFolder(path)
+        folder, meter = StoreFolder(path), MemoryMeter("cpu", int(run.memory * PLANNED_SHARE))
         with (
             folder.faults(),
             folder.locked(),
             self.executor.lock,
             torch.no_grad(),
-            MemoryMeter("cpu") as meter,
+            meter,
             torch_threads_started(run.threads),
         ):
             self.executor.workers.forget()
@@ -159,14 +160,16 @@ class _Work:
         self.held = structure_bytes(structure)
         return structure
 
-    def ordered(self, edges: SSAValue, stream: EdgeStream, end: End) -> CscFile:
-        """The edges of a set in order by one end, from an earlier run or put in order now."""
-        assert isinstance(edges.type, EdgeSetType)
-        name = f"{edges.type.edge_set.data.replace('/', '_')}-{end.value}"
-        place = self.folder.graph(self.given.graph_key) / name
+    def ordered(self, stream: EdgeStream, end: End, with_origins: bool) -> CscFile:
+        """Edges in order by one end, from an earlier run or put in order now."""
+        name = f"{hashlib.sha256(stream.term.encode()).hexdigest()[:16]}-{end.value}"
+        place, with_more = (self.folder.graph(self.given.graph_key) / n for n in (name, f"{name}-origins"))
+        if with_origins or with_more.exists():
+            place = with_more
         if not place.exists():
-            building = place.with_name(f"{name}.partial")
-            build_csc(building, stream, by_target=end is End.TARGET, padding=PADDING, budget=self.given.memory)
+            building = place.with_name(f"{place.name}.partial")
+            by_target, budget = end is End.TARGET, self.given.memory
+            build_csc(building, stream, by_target=by_target, padding=PADDING, budget=budget, with_origins=with_origins)
             sync_folder(building)
             building.rename(place)
             sync_folder(place.parent)

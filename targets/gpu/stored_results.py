@@ -31,7 +31,7 @@ class StoredResults(BlockResults):
     key: dict[str, Any]
     values: list[torch.Tensor | None] = field(init=False)
     pending: dict[int, dict[int, torch.Tensor]] = field(default_factory=dict[int, dict[int, torch.Tensor]])
-    waiting: Arena = field(default_factory=Arena)
+    waiting: Arena = field(default_factory=partial(Arena, own_pages=True))
     """Memory for rows on their way to disk: threads of their own take it and give it back."""
     lock: Lock = field(default_factory=Lock)
 
@@ -77,6 +77,9 @@ class StoredResults(BlockResults):
         write_rows(files, rows, batch)
         with self.lock:
             self.waiting.release(*rows.values())
+            if self.waiting.free_bytes > self.writer.room:
+                # rows of the next batch may be a few more, and would lie beside these
+                self.waiting.forget()
 
 
 def write_rows(files: dict[int, ArrayFile], rows: dict[int, torch.Tensor], batch: Batch) -> None:

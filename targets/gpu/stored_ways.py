@@ -120,13 +120,19 @@ class Chooser:
     ) -> bool:
         """Whether gathering for all batches, as a few of them tell, beats a tiling."""
         assert tiled.tiling is not None
+        row_bytes = sum(row_size(tiled.operands[place]) for place in on_disk)
+        rows = self.gathered_rows(gathered, tiled.operands, nodes, row_bytes)
+        return gather_price(rows, row_bytes) < tiled.tiling.price
+
+    def gathered_rows(self, gathered: CompiledBlock, operands: Sequence[Any], nodes: NodeSet, row_bytes: int) -> int:
+        """How many rows all batches would gather, as a few of them tell. Nodes whose neighbors take more than a batch
+        may are batches of their own, and counted by themselves."""
         share = int(self.left * PLANNED_SHARE)
-        operands = tiled.operands
         planner = Planner(planning_task(gathered, operands, nodes, share, len(nodes), with_outputs=True))
-        starts = {len(nodes) * i // SAMPLED_BATCHES for i in range(SAMPLED_BATCHES)}
-        sampled = [planner.batch_at(start, len(nodes)) for start in sorted(starts)]
-        rows = sum(batch.neighbors for batch in sampled) * len(nodes) // sum(len(batch.nodes) for batch in sampled)
-        return gather_price(rows, sum(row_size(operands[place]) for place in on_disk)) < tiled.tiling.price
+        hubs, of_hubs = planner.crowded(share // max(1, row_bytes))
+        sampled = [planner.batch_behind_hubs(len(nodes) * i // SAMPLED_BATCHES) for i in range(SAMPLED_BATCHES)]
+        targets, rows = sum(len(batch.nodes) for batch in sampled), sum(batch.neighbors for batch in sampled)
+        return of_hubs + rows * (len(nodes) - hubs) // max(1, targets)
 
 
 def bytes_of(tiling: Tiling, convs: Sequence[TiledConv]) -> int:

@@ -26,6 +26,7 @@ from gnnc.dialects.gnn import (
     Reduction,
     RelationOp,
     ReverseOp,
+    SampledOp,
     UnionOp,
     WholeGraphOp,
     WithLoopsOp,
@@ -34,15 +35,18 @@ from gnnc.dialects.gnn import (
 from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.dialects.gnn.edge_sets import edge_set_type
 from gnnc.passes.analysis.model_functions import ModelFunctions, argument_name, returned
+from gnnc.targets.gpu.batch_plan import WINDOW
 from gnnc.targets.gpu.store.csc_file import CscFile
 from gnnc.targets.gpu.store.edge_stream import EdgeStream, Relation, Reversed, Union, WithLoops, WithoutLoops
+from gnnc.targets.gpu.store.sampled_edges import Sampled
 from gnnc.targets.gpu.stored_edges import StoredEdgeSet
+from gnnc.targets.neighbor_sampling import Sample
 from gnnc.targets.torch_functions import constant, dtype_of, filled, function_of
 
-Ordered = Callable[[SSAValue, EdgeStream, End], CscFile]
-"""Puts an edge set in order by one end, or finds it in order."""
+Ordered = Callable[[EdgeStream, End, bool], CscFile]
+"""Puts edges in order by one end, or finds them in order; with their origins or without."""
 
-TERMS = (RelationOp, WithoutLoopsOp, WithLoopsOp, ReverseOp, UnionOp)
+TERMS = (RelationOp, WithoutLoopsOp, WithLoopsOp, ReverseOp, SampledOp, UnionOp)
 
 
 def reason_against(functions: ModelFunctions) -> str | None:
@@ -160,7 +164,10 @@ class _Structure:
         counts = self.counts[type_.source.data], self.counts[type_.target.data]
         operands = [self.values[operand] for operand in op.operands]
         if isinstance(op, RelationOp):
-            return Relation(operands[0], *counts)
+            return Relation(operands[0], *counts, name=type_.edge_set.data)
+        if isinstance(op, SampledOp):
+            end, sample = op.end.data, Sample(op.sample.fanout.data, op.sample.seed.data, op.layer.value.data)
+            return Sampled(operands[0], self.ordered(operands[0], end, True), end, sample, *counts)
         if isinstance(op, UnionOp):
             return Union(operands[0], operands[1], *counts)
         if isinstance(op, ReverseOp):
@@ -171,13 +178,16 @@ class _Structure:
         """The sum of the same number over the edges of every node."""
         fill = op.messages.owner
         assert isinstance(fill, FillOp)
-        degrees = self.file(op.edges, op.end.data).offsets.diff()
-        rows = degrees.to(dtype_of(op.result.type)) * fill.value.value.data
+        offsets = self.file(op.edges, op.end.data).offsets
+        rows = torch.empty(offsets.shape[0] - 1, dtype=dtype_of(op.result.type))
+        for start in range(0, rows.shape[0], WINDOW):
+            rows[start : start + WINDOW] = offsets[start : start + WINDOW + 1].diff()
+        rows *= fill.value.value.data
         shape = [1] * (len(filled(op.result.type, 0, 1, "cpu").shape) - 1)
         return rows.reshape(-1, *shape).expand_as(filled(op.result.type, 0, rows.shape[0], "cpu")).contiguous()
 
     def file(self, edges: SSAValue, end: End) -> CscFile:
-        return self.ordered(edges, self.values[edges], end)
+        return self.ordered(self.values[edges], end, False)
 
     def stored(self, value: SSAValue, argument: SSAValue | None) -> Any:
         """A result as the blocks take it."""

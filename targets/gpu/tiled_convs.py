@@ -150,7 +150,7 @@ class TiledSums:
         self.edges: list[TiledEdges] = []
         for conv, grid in zip(convs, grids(convs, tiling, targets), strict=True):
             self.edges.append(tiled_edges(conv.edges.file, grid, PADDING, budget))
-        self.sums = [new_buffer(min(targets, tiling.target_rows) * conv.sum_bytes) for conv in convs]
+        self.sums = [new_buffer(min(targets, tiling.target_rows) * conv.sum_bytes, own_pages=True) for conv in convs]
         tiles = [rows * conv.demand.row_bytes for conv, rows in zip(convs, tiling.source_rows, strict=True)]
         self.tile = new_buffer(max(tiles, default=0) + LINE * max((len(conv.inputs) for conv in convs), default=0))
 

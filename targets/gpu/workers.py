@@ -25,9 +25,10 @@ def pool(workers: int) -> ThreadPoolExecutor:
 class Workers:
     """Memory for what blocks hand on, and for each thread memory for what stays in a batch."""
 
-    def __init__(self) -> None:
-        self.arena = Arena()
-        self.arenas = [Arena()]
+    def __init__(self, *, own_pages: bool = False) -> None:
+        self.own_pages = own_pages
+        self.arena = Arena(own_pages=own_pages)
+        self.arenas = [Arena(own_pages=own_pages)]
 
     def forget(self) -> None:
         """Gives memory that nothing uses back to the system."""
@@ -54,7 +55,7 @@ class Workers:
                     done()
             return
         left = iter(batches)
-        self.arenas += [Arena() for _ in range(helpers + 1 - len(self.arenas))]
+        self.arenas += [Arena(own_pages=self.own_pages) for _ in range(helpers + 1 - len(self.arenas))]
         with torch_threads(1):
             waiting = [pool(threads).submit(take, work, left, arena, done) for arena in self.arenas[1 : helpers + 1]]
             try:

@@ -49,6 +49,7 @@ from gnnc.dialects.gnn import (
     RelationOp,
     ReverseOp,
     RowwiseOp,
+    SampledOp,
     ScatterOp,
     UnionOp,
     WhereOp,
@@ -62,7 +63,7 @@ from gnnc.dialects.gnn.edge_sets import edge_set_type
 from gnnc.targets.aggregations import Neighborhoods, aggregation_of
 from gnnc.targets.edge_origins import Part
 from gnnc.targets.edge_sets import EdgeSet, aggregate, edge_softmax, reduce_rows
-from gnnc.targets.neighbor_sampling import draw, sample_of
+from gnnc.targets.neighbor_sampling import Sample, draw, sample_of
 from gnnc.targets.reference.kernel_functions import KernelFunctions
 from gnnc.targets.torch_functions import constant, filled, function_of, rowwise_operations
 
@@ -142,6 +143,14 @@ class GnnFunctions(InterpreterFunctions):
     @impl(WhereOp)
     def where(self, interpreter: Interpreter, op: WhereOp, args: Values) -> PythonValues:
         return self.edge_set(op, args[0].where(args[1]))
+
+    @impl(SampledOp)
+    def sampled(self, interpreter: Interpreter, op: SampledOp, args: Values) -> PythonValues:
+        (edges,), end = args, op.end.data
+        kept = drawn_edges(Sample(op.sample.fanout.data, op.sample.seed.data, op.layer.value.data), edges, end)
+        mask = torch.zeros(edges.edge_count, dtype=torch.bool)
+        mask[kept] = True
+        return self.edge_set(op, edges.where(mask))
 
     @impl(UnionOp)
     def union(self, interpreter: Interpreter, op: UnionOp, args: Values) -> PythonValues:
@@ -251,8 +260,11 @@ class GnnFunctions(InterpreterFunctions):
 def seen_edges(op: ConvOperation, edges: EdgeSet, end: End) -> torch.Tensor | None:
     """The edges that a reduction sees, by their places in the set and in its order; None for all."""
     sample = sample_of(op)
-    if sample is None:
-        return None
+    return None if sample is None else drawn_edges(sample, edges, end)
+
+
+def drawn_edges(sample: Sample, edges: EdgeSet, end: End) -> torch.Tensor:
+    """The edges of a sample, by their places in the set and in its order."""
     incidence = edges.incidence(end)
     return draw(sample, edges, end, incidence.offsets.diff(), incidence.edges)[1].sort().values
 

@@ -375,9 +375,10 @@ def test_too_little_memory_is_refused(tmp_path: Path) -> None:
         program_of("gcn").run(store=tmp_path, memory=300)
 
 
-def test_a_store_is_for_whole_neighborhoods_on_the_cpu(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="leave out fanout and device"):
-        program_of("gcn").run(store=tmp_path, fanout=[1, 1])
+def test_a_store_is_for_runs_on_the_cpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    with pytest.raises(RunError, match="leave out device, or store"):
+        program_of("gcn").run(store=tmp_path, device="cuda")
 
 
 def test_a_store_is_for_programs_in_fp32(tmp_path: Path) -> None:

@@ -40,11 +40,22 @@ STREAMS: dict[str, EdgeStream] = {
 def test_order(tmp_path: Path, name: str, budget: int, by_target: bool) -> None:
     """A budget of 1 gives the smallest pieces and buckets, of 1,024 edges."""
     stream = STREAMS[name]
-    pieces = [np.stack(piece) for piece in stream.pieces(10**9)] or [np.empty((2, 0), np.int32)]
-    sources, targets = np.concatenate(pieces, axis=1)
+    pieces = [np.stack(piece) for piece in stream.pieces(10**9)] or [np.empty((3, 0), np.int64)]
+    sources, targets, origins = np.concatenate(pieces, axis=1)
     keys, others = (targets, sources) if by_target else (sources, targets)
     build_csc(tmp_path / "csc", stream, by_target=by_target, padding=5, budget=budget)
     file = open_csc(tmp_path / "csc")
     assert file.neighbors.tolist() == [*others[np.argsort(keys, kind="stable")].tolist(), *[0] * 5]
     assert file.offsets.diff().tolist() == np.bincount(keys, minlength=stream.target_count).tolist()
     assert sorted(path.name for path in (tmp_path / "csc").iterdir()) == ["neighbors.npy", "offsets.npy"]
+    numbered = build_csc(tmp_path / "n", stream, by_target=by_target, padding=5, budget=budget, with_origins=True)
+    assert torch.equal(numbered.neighbors, file.neighbors) and numbered.origins is not None
+    assert numbered.origins.tolist() == origins[np.argsort(keys, kind="stable")].tolist()
+
+
+def test_origins_count_relations_one_after_the_other() -> None:
+    edges = Relation(torch.tensor([[0, 1, 2], [1, 1, 0]]), 3, 3, "a")
+    both = Union(WithLoops(WithoutLoops(edges, 3, 3), 3, 3), Reversed(edges, 3, 3), 3, 3)
+    assert np.concatenate([piece[2] for piece in both.pieces(2)]).tolist() == [0, 2, -1, -1, -1, 3, 4, 5]
+    assert both.relations == [("a", 3), ("a", 3)]
+    assert both.term == "Union(WithLoops(WithoutLoops(a)), Reversed(a))"
