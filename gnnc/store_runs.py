@@ -52,12 +52,35 @@ def run_in_store(
 ) -> tuple[list[torch.Tensor], RunReport]:
     """The program's outputs, mapped from the store, and what the run took. `given` are the arrays behind `tensors`.
     Raises RunError."""
+    try:
+        run = stored_run(executor, inputs, given, tensors, counts, wanted, options)
+        return OutOfCoreExecutor(executor).run(Path(options.path), run)
+    except ResourceError as error:
+        raise RunError(str(error)) from error
+    except Exception as error:
+        if not is_out_of_memory(error):
+            raise
+        raise RunError(
+            "memory ran out: free some, or give a smaller memory=; the same run goes on where this one stopped"
+        ) from error
+
+
+def stored_run(
+    executor: BatchedExecutor,
+    inputs: Sequence[ModelInput],
+    given: Mapping[str, Any],
+    tensors: Mapping[str, torch.Tensor],
+    counts: Mapping[str, int],
+    wanted: Mapping[str, torch.Tensor] | None,
+    options: StoreOptions,
+) -> StoredRun:
+    """The run, and what tells it from others in the same store."""
     keys = {i.key: array_key(given[i.key]) for i in inputs}
     edges = sorted((i.set_name, i.key, keys[i.key]) for i in inputs if not i.is_feature)
     graph_key = digest(FORMAT, str(edges), str(sorted(counts.items())))
     asked = "" if wanted is None else hash_of(wanted)
     run_key = digest(graph_key, str(executor.module), hash_of(executor.weights), str(sorted(keys.items())), asked)
-    run = StoredRun(
+    return StoredRun(
         inputs={i.key: tensors[i.key] for i in inputs},
         on_disk=frozenset(key for key in keys if isinstance(given[key], np.memmap)),
         counts=counts,
@@ -68,16 +91,6 @@ def run_in_store(
         threads=options.threads or torch.get_num_threads(),
         batch_size=options.batch_size,
     )
-    try:
-        return OutOfCoreExecutor(executor).run(Path(options.path), run)
-    except ResourceError as error:
-        raise RunError(str(error)) from error
-    except Exception as error:
-        if not is_out_of_memory(error):
-            raise
-        raise RunError(
-            "memory ran out: free some, or give a smaller memory=; the same run goes on where this one stopped"
-        ) from error
 
 
 def array_key(array: Any) -> str:
