@@ -83,10 +83,10 @@ have 128 and random weights. Pruning sets the smallest numbers of each weight to
 These results were gathered in parts, on 30 November 2026, on two cores shared with others. All runs with lean loads,
 `ours` among them, are of one state of the code, commit 0f6bc53 and later ones, which count the same cycles; but for
 A(HW) on Reddit's full size, which ran before it. Literal and resident loads, which that commit doesn't touch, and the
-CPU's times are in part of some hours before. NELL, Reddit and Flickr's GIN and SGC were searched again with it; the
-others have the sizes and orders that were found before, which a new search found again in all 32 cases of Cora and
-CiteSeer where it ran. For NELL's SGC with (AH)W, `ours` has the best of the sizes with N1 of 256 and more, and the
-graph's own order: to try all takes too long there.
+CPU's times are in part of some hours before. NELL, Reddit and Flickr's GIN and SGC were searched again with it, but for
+NELL's SGC with (AH)W; the others have the sizes and orders that were found before, which a new search found again in
+all 32 cases of Cora and CiteSeer where it ran. For NELL's SGC with (AH)W, `ours` has the best of the sizes with N1 of
+512, and of 256 with N2 of 32 and more, and the graph's own order: to try all takes too long there.
 
 `literal` is the paper's algorithms as they read, with partition sizes by its Algorithm 9; `resident` keeps operands of
 up to 1 MiB on chip; `lean` is with the same sizes; `ours` is lean loads with the partition sizes of a search and, but
