@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 BlockFunction: TypeAlias = Callable[..., tuple[tuple[Batch | EdgeSlice | None, torch.Tensor | None], ...]]
 
-CACHE_BYTES = 4 * 2**20
+CACHE_BYTES = 2 * 2**20
 """On a CPU, what a batch hands from one operation to the next should stay in the cache, and a call of each operation
 should be worth it."""
 
-LEAST_ROWS, MOST_ROWS = 1024, 8192
+LEAST_ROWS, MOST_ROWS = 1024, 4096
 
 
 @dataclass(frozen=True)
