@@ -26,10 +26,16 @@ def is_available() -> bool:
     return find_spec("torch_mlir") is not None
 
 
+@cache
+def context() -> Any:
+    """Where MLIR keeps its dialects: loading them takes as long as lowering a kernel."""
+    return import_module("torch_mlir.ir").Context()
+
+
 def lowered(text: str) -> Any:
     """The module in the `llvm` dialect."""
     mlir, passes = import_module("torch_mlir.ir"), import_module("torch_mlir.passmanager")
-    with mlir.Context():
+    with context():
         module = mlir.Module.parse(text)
         passes.PassManager.parse(f"builtin.module({PIPELINE})").run(module.operation)
         return module
