@@ -42,8 +42,8 @@ from gnnc.dialects.gnn import GNN, WeightOp
 from gnnc.dialects.kernel import KERNEL
 from gnnc.dialects.task import TASK
 from gnnc.errors import ArtifactError
-from gnnc.freezing import Frozen
 from gnnc.frontend.inputs import ModelInput
+from gnnc.frozen_features import Frozen
 from gnnc.outputs import OutputStructure
 from gnnc.targets.torch_functions import dtype_of
 from gnnc.verification import Reference

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
@@ -13,30 +12,20 @@ from xdsl.dialects.func import FuncOp
 from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
 from gnnc.frontend.inputs import ModelInput
+from gnnc.frozen_features import Frozen, hash_of_inputs
 from gnnc.passes.analysis.model_functions import FORWARD, FROZEN, model_functions
 from gnnc.passes.gnn_prune_structure import GnnPruneStructure
 from gnnc.passes.pipeline import splitting_pipeline
-from gnnc.verification import hash_of
+from gnnc.program import Program
 
 if TYPE_CHECKING:
     from gnnc.graph import AnyGraph
-
-
-@dataclass(frozen=True)
-class Frozen:
-    """The arguments of @forward that were computed when the model was compiled; their numbers lie among the program's
-    weights. `graph_hash` tells the graph and the features that they were computed from."""
-
-    keys: tuple[str, ...]
-    graph_hash: str
 
 
 def freeze(
     module: ModuleOp, weights: Mapping[str, torch.Tensor], inputs: tuple[ModelInput, ...], graph: AnyGraph, loads: int
 ) -> tuple[Frozen, dict[str, torch.Tensor]] | None:
     """Runs @frozen, block by block as any program, and takes it out of the module. None if there is none."""
-    from gnnc.program import Program
-
     alone = frozen_module(module)
     if alone is None:
         return None
@@ -73,8 +62,3 @@ def erase(module: ModuleOp, name: str) -> None:
     assert function is not None
     function.detach()
     function.erase()
-
-
-def hash_of_inputs(inputs: tuple[ModelInput, ...], tensors: Mapping[str, torch.Tensor]) -> str:
-    """A hash of all that a graph gives."""
-    return hash_of({i.key: tensors[i.key] for i in inputs if not i.is_weight})

@@ -13,12 +13,12 @@ from xdsl.utils.exceptions import PassFailedException
 
 from gnnc.artifact import Contents, write_artifact
 from gnnc.errors import RunError
-from gnnc.freezing import Frozen, hash_of_inputs
 from gnnc.frontend.arguments import bind_arguments
 from gnnc.frontend.distinct_edges import check_matrices
 from gnnc.frontend.eager_model import run_eagerly
 from gnnc.frontend.inputs import ModelInput
 from gnnc.frontend.wrappers import unwrapped
+from gnnc.frozen_features import Frozen, hash_of_inputs
 from gnnc.graph import Graph, graph_of
 from gnnc.graph_entries import is_node_ids
 from gnnc.memory_sizes import memory_bytes

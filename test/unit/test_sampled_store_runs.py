@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from backwards import Backwards
 from mapped_graphs import mapped
 from torch_geometric.nn import GATConv, GCNConv, SAGEConv
 from torch_geometric.nn.models import GAT, GCN, GraphSAGE
@@ -21,23 +22,12 @@ from gnnc.targets.gpu.store.array_file import ArrayFile
 WIDTH = 10
 
 
-class Backwards(torch.nn.Module):
-    """Messages go against the edges in one layer and with them in the next."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.first, self.second = SAGEConv(WIDTH, 16, flow="target_to_source"), GCNConv(16, 7)
-
-    def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
-        return self.second(self.first(x, edge_index).relu(), edge_index)
-
-
 MODELS: dict[str, Callable[[], torch.nn.Module]] = {
     "gcn": lambda: GCN(WIDTH, 16, 2, 7),
     "gat": lambda: GAT(WIDTH, 16, 2, 7, heads=2),
     "sage": lambda: GraphSAGE(WIDTH, 16, 2, 7, aggr=["mean", "max"]),
     "median": lambda: GraphSAGE(WIDTH, 16, 2, 7, aggr="median"),
-    "backwards": Backwards,
+    "backwards": lambda: Backwards(WIDTH),
 }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from backwards import Backwards
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mapped_graphs import mapped
@@ -28,17 +29,6 @@ from gnnc.targets.gpu.tiling import Demand, Tiling
 WIDTH = 10
 
 
-class Backwards(torch.nn.Module):
-    """Messages go against the edges in one layer and with them in the next."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.first, self.second = SAGEConv(WIDTH, 16, flow="target_to_source"), GATConv(16, 7)
-
-    def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
-        return self.second(self.first(x, edge_index).relu(), edge_index)
-
-
 MODELS: dict[str, Callable[[], torch.nn.Module]] = {
     "gcn": lambda: GCN(WIDTH, 16, 2, 7),
     "gat": lambda: GAT(WIDTH, 16, 2, 7, heads=2),
@@ -47,7 +37,7 @@ MODELS: dict[str, Callable[[], torch.nn.Module]] = {
     "sage": lambda: GraphSAGE(WIDTH, 16, 2, 7),
     "several": lambda: GraphSAGE(WIDTH, 16, 2, 7, aggr=["mean", "max", "min"]),
     "one layer": lambda: GCN(WIDTH, 16, 1),
-    "backwards": Backwards,
+    "backwards": lambda: Backwards(WIDTH, GATConv),
 }
 
 
