@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-if TYPE_CHECKING:
-    from gnnc.graph import AnyGraph
+from typing import Any, TypeAlias
 
 # The numbers of the nodes: every graph has them, as PyG's loaders call them, for models that look nodes up in a table.
 NODE_IDS = "n_id"
@@ -42,15 +40,16 @@ def set_name_of(type: str | EdgeType) -> str:
     return type if isinstance(type, str) else "__".join(type)
 
 
-def node_id_entries(graph: AnyGraph) -> list[Entry]:
-    """An entry for the numbers of the nodes of each type, without the numbers: see node_ids."""
+def node_id_entries(entries: Iterable[Entry], node_counts: Mapping[str, int]) -> list[Entry]:
+    """An entry for the numbers of the nodes of each type of a graph, without the numbers, where it has none."""
     import torch
 
-    has = {entry.set_name for entry in graph.entries() if entry.name == NODE_IDS}
-    typed = not hasattr(graph, "edge_index")
+    entries = list(entries)
+    has = {entry.set_name for entry in entries if entry.name == NODE_IDS}
+    typed = all(entry.type is not None for entry in entries)
     return [
         Entry(NODE_IDS, "nodes", name, name if typed else None, torch.empty(count, dtype=torch.int64, device="meta"))
-        for name, count in graph.node_counts.items()
+        for name, count in node_counts.items()
         if name not in has
     ]
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from gnnc import graph_files
 from gnnc.errors import GraphError
-from gnnc.graph import as_numpy, checked_count, checked_edges, checked_rows, count_of_nodes, is_array, kind_of
+from gnnc.graph_checks import as_numpy, checked_count, checked_edges, checked_rows, count_of_nodes, is_array, kind_of
 from gnnc.graph_entries import EdgeType, Entry, set_name_of
 
 if TYPE_CHECKING:
-    from gnnc.graph import Array
+    from gnnc.graph_checks import Array
 
 
 class PygHeteroData(Protocol):

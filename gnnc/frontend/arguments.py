@@ -60,7 +60,8 @@ def bind_arguments(model: torch.nn.Module, graph: AnyGraph) -> Arguments:
     A parameter with a default that the graph has nothing for keeps its default. Raises CaptureError for a required
     parameter that matches nothing in the graph.
     """
-    entries = [*graph.entries(), *node_id_entries(graph)]
+    given = graph.entries()
+    entries = [*given, *node_id_entries(given, graph.node_counts)]
     parameters = [
         p
         for p in inspect.signature(model.forward).parameters.values()

@@ -12,7 +12,7 @@ from scipy.sparse import coo_array, csc_array, csr_array, csr_matrix, dia_array
 from torch_geometric.data import Data, HeteroData
 
 from gnnc import Graph, GraphError
-from gnnc.graph import as_numpy
+from gnnc.graph_checks import as_numpy
 
 GRAPHS = Path(__file__).parents[2] / "examples" / "data" / "graphs"
 EDGES = np.array([[0, 1, 2], [1, 2, 3]])

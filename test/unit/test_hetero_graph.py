@@ -16,7 +16,8 @@ from torch_geometric.data import HeteroData
 
 import gnnc
 from gnnc import GraphError, HeteroGraph
-from gnnc.graph import as_numpy, graph_of, load_graph
+from gnnc.graph import graph_of, load_graph
+from gnnc.graph_checks import as_numpy
 
 Nodes = dict[str, dict[str, Any]]
 WRITES = ("author", "writes", "paper")

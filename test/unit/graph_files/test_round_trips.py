@@ -13,7 +13,7 @@ from scipy.io import mmwrite
 from scipy.sparse import coo_array, csr_array, save_npz
 
 from gnnc import Graph
-from gnnc.graph import as_numpy
+from gnnc.graph_checks import as_numpy
 
 MASKS = ("train_mask", "val_mask", "test_mask")
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gnnc import Graph, GraphError
-from gnnc.graph import as_numpy
+from gnnc.graph_checks import as_numpy
 from gnnc.graph_files import number_pieces
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gnnc import Graph, GraphError
-from gnnc.graph import as_numpy
+from gnnc.graph_checks import as_numpy
 
 
 def load(folder: Path, edges: str | bytes, nodes: str | None = None, name: str = "edges.csv") -> Graph:
