@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -52,9 +53,31 @@ def run_in_store(
 ) -> tuple[list[torch.Tensor], RunReport]:
     """The program's outputs, mapped from the store, and what the run took. `given` are the arrays behind `tensors`.
     Raises RunError."""
-    try:
-        run = stored_run(executor, inputs, given, tensors, counts, wanted, options)
+    with faults():
+        keys = {i.key: array_key(given[i.key]) for i in inputs}
+        edges = sorted((i.set_name, i.key, keys[i.key]) for i in inputs if not i.is_feature)
+        graph_key = digest(FORMAT, str(edges), str(sorted(counts.items())))
+        asked = "" if wanted is None else hash_of(wanted)
+        run_key = digest(graph_key, str(executor.module), hash_of(executor.weights), str(sorted(keys.items())), asked)
+        run = StoredRun(
+            inputs={i.key: tensors[i.key] for i in inputs},
+            on_disk=frozenset(key for key in keys if isinstance(given[key], np.memmap)),
+            counts=counts,
+            wanted=wanted,
+            graph_key=graph_key,
+            run_key=run_key,
+            memory=memory_bytes(DEFAULT_MEMORY if options.memory is None else options.memory),
+            threads=options.threads or torch.get_num_threads(),
+            batch_size=options.batch_size,
+        )
         return OutOfCoreExecutor(executor).run(Path(options.path), run)
+
+
+@contextmanager
+def faults() -> Generator[None]:
+    """What a machine lacks becomes a RunError, from the first moment on."""
+    try:
+        yield
     except ResourceError as error:
         raise RunError(str(error)) from error
     except Exception as error:
@@ -63,34 +86,6 @@ def run_in_store(
         raise RunError(
             "memory ran out: free some, or give a smaller memory=; the same run goes on where this one stopped"
         ) from error
-
-
-def stored_run(
-    executor: BatchedExecutor,
-    inputs: Sequence[ModelInput],
-    given: Mapping[str, Any],
-    tensors: Mapping[str, torch.Tensor],
-    counts: Mapping[str, int],
-    wanted: Mapping[str, torch.Tensor] | None,
-    options: StoreOptions,
-) -> StoredRun:
-    """The run, and what tells it from others in the same store."""
-    keys = {i.key: array_key(given[i.key]) for i in inputs}
-    edges = sorted((i.set_name, i.key, keys[i.key]) for i in inputs if not i.is_feature)
-    graph_key = digest(FORMAT, str(edges), str(sorted(counts.items())))
-    asked = "" if wanted is None else hash_of(wanted)
-    run_key = digest(graph_key, str(executor.module), hash_of(executor.weights), str(sorted(keys.items())), asked)
-    return StoredRun(
-        inputs={i.key: tensors[i.key] for i in inputs},
-        on_disk=frozenset(key for key in keys if isinstance(given[key], np.memmap)),
-        counts=counts,
-        wanted=wanted,
-        graph_key=graph_key,
-        run_key=run_key,
-        memory=memory_bytes(DEFAULT_MEMORY if options.memory is None else options.memory),
-        threads=options.threads or torch.get_num_threads(),
-        batch_size=options.batch_size,
-    )
 
 
 def array_key(array: Any) -> str:
