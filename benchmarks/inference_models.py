@@ -131,7 +131,9 @@ class Inference:
         """PyG's own loop over layers and batches, on whole neighborhoods; None where it has none, or nothing that finds
         neighborhoods is installed."""
         model = self.model
-        if not isinstance(model, BasicGNN) or not (WITH_TORCH_SPARSE or WITH_PYG_LIB):
+        if not (WITH_TORCH_SPARSE or WITH_PYG_LIB):
+            return None
+        if not isinstance(model, BasicGNN) or model.jk_mode not in (None, "last"):
             return None
         x, edge_index = self.arguments
         loader = NeighborLoader(Data(x=x, edge_index=edge_index), [-1], batch_size=LAYER_WISE_BATCH)
