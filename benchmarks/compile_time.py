@@ -15,34 +15,50 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
-MODELS = ("gcn 2", "gat 2", "gat 12", "gcn 20", "gcn 50")
+import torch
+from torch_geometric.nn.models import GAT, GCN
+
+import gnnc
+from benchmarks.inference_models import MODELS, Inference
+
+DEEP = ("gcn 2", "gat 2", "gat 12", "gcn 20", "gcn 50")
+"""16 numbers wide, so many layers."""
+
+WIDE = tuple(f"{name} 3" for name in MODELS)
+"""Those of `benchmarks.inference`, 128 wide."""
+
 REPEATS = 3
 
 
 def measure(kind: str, layers: int) -> None:
     """Compiles one model and prints the seconds of torch.export, of the rest, and of its kernels, made and found."""
-    from pathlib import Path
-
-    from torch_geometric.nn.models import GAT, GCN
-
-    import gnnc
     from gnnc.frontend import lower
     from gnnc.targets.gpu import fused_executor
 
     exports = timed(lower, "capture")
     kernels = timed(fused_executor, "kernels_of")
-    graph = gnnc.Graph.load(Path(__file__).parents[1] / "examples" / "data" / "graphs" / "cora.npz")
-    model = GCN(1433, 16, layers, 7) if kind == "gcn" else GAT(1433, 16, layers, 7, heads=2)
+    model, graph = given(kind, layers)
     start = time.perf_counter()
-    program = gnnc.compile(model.eval(), graph)
+    program = gnnc.compile(model, graph)
     total = time.perf_counter() - start
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GNNC_CACHE"] = folder
         for _ in range(2):
             fused_executor.executor_with_kernels(program.module, program.weights)
     print(exports[0], total - exports[0], *kernels)
+
+
+def given(kind: str, layers: int) -> tuple[torch.nn.Module, gnnc.Graph]:
+    """A model and Cora for it."""
+    graph = gnnc.Graph.load(Path(__file__).parents[1] / "examples" / "data" / "graphs" / "cora.npz")
+    if f"{kind} {layers}" in WIDE:
+        inference = Inference(MODELS[kind](1433, 7), graph)
+        return inference.model, inference.graph
+    model = GCN(1433, 16, layers, 7) if kind == "gcn" else GAT(1433, 16, layers, 7, heads=2)
+    return model.eval(), graph
 
 
 def timed(module: Any, name: str) -> list[float]:
@@ -69,7 +85,7 @@ def main() -> None:
         return
     columns = " ".join(f"{name:>8}" for name in ("total", "export", "own", "kernels", "cached"))
     print(f"{'model':8} {'layers':>6} {columns}   seconds, best of {REPEATS}")
-    for name in MODELS:
+    for name in (*DEEP, *WIDE):
         rows: list[tuple[float, ...]] = []
         for _ in range(REPEATS):
             start = time.perf_counter()

@@ -19,9 +19,11 @@ def outline(
     location: Any,
 ) -> None:
     """Puts one operation in the place of several, which gives those of their `results` that are needed outside, and
-    sorts the block again so that operands come first. Constants that they use go with them."""
+    sorts the block again so that operands come first. Constants that they use go with them. The body has an order of
+    its own, so that equal work has equal bodies wherever its operations stood."""
     group = with_constants(operations)
-    order = [op for op in block.ops if op in group]
+    there = [op for op in block.ops if op in group]
+    order = in_order_of_need([*(v.owner for v in results), *there], group)
     outside = dict.fromkeys(operand for op in order for operand in op.operands if operand.owner not in group)
     inputs = list(outside)
     body = Block(arg_types=[v.type for v in inputs])
@@ -35,7 +37,7 @@ def outline(
     body.add_op(terminator)
     fused = make(inputs, [v.type for v in results], Region(body))
     fused.location = location
-    Rewriter.insert_op(fused, InsertPoint.before(order[-1]))
+    Rewriter.insert_op(fused, InsertPoint.before(there[-1]))
     for old, new in zip(results, fused.outputs, strict=True):
         new.name_hint = old.name_hint
         old.replace_uses_with_if(new, lambda use: use.operation not in group)
@@ -49,6 +51,21 @@ def with_constants(operations: Iterable[Operation]) -> set[Operation]:
     group = set(operations)
     makers = {operand.owner for op in group for operand in op.operands}
     return group | {op for op in makers if isinstance(op, ConstantOp | FillOp)}
+
+
+def in_order_of_need(roots: Iterable[object], group: Collection[Operation]) -> list[Operation]:
+    """The operations of a group that some roots need, each after its operands, first operands first."""
+    found: dict[Operation, None] = {}
+    stack = [(root, False) for root in reversed(list(roots))]
+    while stack:
+        op, operands_found = stack.pop()
+        if not isinstance(op, Operation) or op in found or op not in group:
+            continue
+        if operands_found:
+            found[op] = None
+            continue
+        stack += [(op, True), *((operand.owner, False) for operand in reversed(op.operands))]
+    return list(found)
 
 
 def made_from(values: Iterable[SSAValue], sources: Collection[SSAValue]) -> bool:

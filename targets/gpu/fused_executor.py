@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from typing import TypeVar
 
 import torch
@@ -17,7 +19,7 @@ from gnnc.passes.loops.lanes import NoKernelError
 from gnnc.passes.pipeline import fusing_pipeline, storing_pipeline
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.kernels import compiler
-from gnnc.targets.gpu.kernels.kernel import AnyKernel, Kernel, RowsKernel
+from gnnc.targets.gpu.kernels.kernel import AnyKernel, Kernel, RowsKernel, text_of
 from gnnc.targets.gpu.triton_kernels.kernel import TritonKernel, runs_on
 from gnnc.targets.gpu.workers import Workers
 
@@ -77,14 +79,31 @@ def triton_kernel(op: FusedConvOp | FusedRowsOp) -> TritonKernel:
 
 
 def kernels_of(module: ModuleOp, make: Callable[[FusedConvOp | FusedRowsOp], KernelT]) -> dict[FusedOperation, KernelT]:
-    """The kernels of all fused operations; those that have none are dissolved into what they were made from."""
+    """The kernels of all fused operations, one for equal ones; those that have none are dissolved into what they were
+    made from."""
     kernels: dict[FusedOperation, KernelT] = {}
-    for op in [o for o in module.walk() if isinstance(o, FusedConvOp | FusedRowsOp)]:
-        try:
-            kernels[op] = make(op)
-        except NoKernelError:
-            dissolve(op)
+    made: dict[str, KernelT] = {}
+    with collections_paused():
+        for op in [o for o in module.walk() if isinstance(o, FusedConvOp | FusedRowsOp)]:
+            text = text_of(op)
+            try:
+                kernels[op] = made[text] = made[text] if text in made else make(op)
+            except NoKernelError:
+                dissolve(op)
     return kernels
+
+
+@contextmanager
+def collections_paused() -> Generator[None]:
+    """Without the garbage collector: emitting a kernel creates enough objects to start it, and one walk over all that
+    torch holds takes as long as a kernel does."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def dissolve(op: FusedOperation) -> None:

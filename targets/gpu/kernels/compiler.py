@@ -60,7 +60,9 @@ def linked(code: bytes) -> bytes | None:
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "kernel.o", Path(folder) / "kernel.so"
         source.write_bytes(code)
-        done = subprocess.run([linker, "-shared", "-o", target, source, "-lm"], capture_output=True, check=False)
+        done = subprocess.run(
+            [linker, "-shared", "-nostdlib", "-o", target, source, "-lm"], capture_output=True, check=False
+        )
         return target.read_bytes() if done.returncode == 0 else None
 
 

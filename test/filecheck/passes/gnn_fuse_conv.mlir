@@ -1,6 +1,7 @@
 // RUN: gnnc-opt %s -p gnn-fuse-conv | filecheck %s
 
-// A GCN layer: what is on edges, the sum, bias and activation become one operation; the linear layer stays outside.
+// A GCN layer: what is on edges, the sum, bias and activation become one operation; the linear layer stays outside. The
+// body is in the order in which results need it.
 !nodes = tensor<?x32xf32, #gnn.on<nodes "n">>
 !edges = tensor<?x32xf32, #gnn.on<edges "e">>
 !norm = tensor<?xf32, #gnn.on<nodes "n">>
@@ -14,12 +15,12 @@ func.func @forward(%x: !nodes {gnn.name = "x"}, %e: !set, %d: !norm) -> (!nodes)
   // CHECK: gnn.conv_block
   // CHECK-NEXT: %bias = gnn.load_weight @bias
   // CHECK-NEXT: gnn.load_weight @weight
-  // CHECK-NEXT: %r = gnn.fused_conv(
-  // CHECK-NEXT: gnn.gather %{{.*}} at source
-  // CHECK-NEXT: gnn.gather %{{.*}} at source
-  // CHECK-NEXT: gnn.gather %{{.*}} at target
+  // CHECK-NEXT: %r = gnn.fused_conv(%n_1 = %n : {{.*}}, %b_1 = %b : {{.*}}, %a_1 = %a :
+  // CHECK-NEXT: gnn.gather %n_1 at source
+  // CHECK-NEXT: gnn.gather %n_1 at target
   // CHECK-NEXT: gnn.mul
   // CHECK-NEXT: gnn.reshape
+  // CHECK-NEXT: gnn.gather %a_1 at source
   // CHECK-NEXT: gnn.mul
   // CHECK-NEXT: gnn.aggregate sum
   // CHECK-NEXT: gnn.add
