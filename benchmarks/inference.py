@@ -1,7 +1,7 @@
 """Inference of whole graphs: gnnc against what a user would otherwise run.
 
     python -m benchmarks.inference [--preset medium] [--model gcn sage gin gat] [--threads 2] [--repeats 5]
-        [--compile] [--numba] [--dgl PYTHON] [--by-processor] [--json OUT.json] [--markdown OUT.md]
+        [--reorder stream] [--compile] [--numba] [--dgl PYTHON] [--by-processor] [--json OUT.json] [--markdown OUT.md]
 
 Every case runs in a process of its own, in which gnnc and its peers take turns; outputs are compared before times
 count: each must be as near to PyG on edge_index as fp32 allows, or else no farther from the model in double precision
@@ -9,7 +9,8 @@ than that is. A peer's preparation (conversion, caches, compilation) is not part
 `edge_index` is PyG as its documentation shows it, `csr` PyG on torch's sparse CSR adjacency with what it can cache,
 `layerwise` PyG's `inference(loader)` on whole neighborhoods where torch-sparse or pyg-lib is installed, `compile` the
 first under torch.compile, `numba` with Convs written by hand in numba where that is installed, `dgl` DGL in an
-environment of its own, whose PYTHON `--dgl` names.
+environment of its own, whose PYTHON `--dgl` names. With `--reorder`, gnnc also runs with the nodes in another order, which
+it finds once.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +39,11 @@ from benchmarks.dgl_peer import MODELS as DGL_MODELS
 from benchmarks.dgl_peer import DglPeer
 from benchmarks.generated_graphs import PRESETS, generate
 from benchmarks.inference_models import MODELS, Inference, peers_of
+from gnnc.targets.gpu.reordering import REORDERS
 
 TOLERANCE = 1e-4
 ORIGIN = "edge_index"
+REORDERED = "gnnc, reordered"
 BY_PROCESSOR = "--by-processor" in sys.argv
 
 
@@ -76,7 +80,7 @@ class Case:
 
     @property
     def best_peer(self) -> Timing | None:
-        return min((t for t in self.timings if t.name != "gnnc"), key=lambda t: t.best, default=None)
+        return min((t for t in self.timings if t.name not in ("gnnc", REORDERED)), key=lambda t: t.best, default=None)
 
 
 def run_case(model: str, preset: str, arguments: argparse.Namespace) -> Case:
@@ -95,6 +99,8 @@ def run_case(model: str, preset: str, arguments: argparse.Namespace) -> Case:
     first = time.perf_counter() - start
     peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
     contestants: dict[str, Callable[[], torch.Tensor]] = {"gnnc": program.run, **peers_of(model, inference)}
+    if arguments.reorder:
+        contestants[REORDERED] = partial(gnnc.compile(module, inference.graph).run, reorder=arguments.reorder)
     if arguments.compile:
         contestants["compile"] = inference.compiled()
     if arguments.numba and model in numba_peer.MODELS and numba_peer.is_installed():
@@ -161,6 +167,7 @@ def in_subprocess(arguments: argparse.Namespace, model: str, preset: str) -> Cas
     """Runs one case in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.inference", "--case", model, preset]
     command += ["--threads", str(arguments.threads), "--repeats", str(arguments.repeats)]
+    command += ["--reorder", arguments.reorder] if arguments.reorder else []
     command += ["--compile"] if arguments.compile else []
     command += ["--numba"] if arguments.numba else []
     command += ["--dgl", arguments.dgl] if arguments.dgl else []
@@ -224,6 +231,7 @@ def main() -> None:
     parser.add_argument("--model", nargs="+", default=["gcn", "sage", "gin", "gat"], choices=list(MODELS))
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--reorder", choices=REORDERS, help="run gnnc with nodes in this order, too")
     parser.add_argument("--compile", action="store_true", help="compete with torch.compile, too")
     parser.add_argument("--numba", action="store_true", help="compete with Convs in numba, too, where it is installed")
     parser.add_argument("--dgl", metavar="PYTHON", help="compete with DGL, too, in the environment of this Python")
