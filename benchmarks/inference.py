@@ -9,8 +9,8 @@ than that is. A peer's preparation (conversion, caches, compilation) is not part
 `edge_index` is PyG as its documentation shows it, `csr` PyG on torch's sparse CSR adjacency with what it can cache,
 `layerwise` PyG's `inference(loader)` on whole neighborhoods where torch-sparse or pyg-lib is installed, `compile` the
 first under torch.compile, `numba` with Convs written by hand in numba where that is installed, `dgl` DGL in an
-environment of its own, whose PYTHON `--dgl` names. With `--reorder`, gnnc also runs with the nodes in another order, which
-it finds once.
+environment of its own, whose PYTHON `--dgl` names. With `--reorder`, gnnc also runs with the nodes in another order,
+which it finds once.
 """
 
 from __future__ import annotations
