@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,10 +11,10 @@ from typing import Any
 import torch
 from xdsl.ir import SSAValue
 
-from gnnc.dialects.gnn import ConvBlockOp, EdgeSetType, GlobalReduceOp, Reduction, YieldOp
+from gnnc.dialects.gnn import ConvBlockOp, EdgeSetType, GlobalReduceOp, LinearOp, Reduction, YieldOp
 from gnnc.dialects.gnn.attributes import domain_axis, domain_of, row_shape
 from gnnc.targets.edge_sets import EdgeSet
-from gnnc.targets.gpu.arena import Arena, RowsOf, fresh
+from gnnc.targets.gpu.arena import LINE, Arena, RowsOf, fresh
 from gnnc.targets.gpu.batch import Batch, EdgeSlice
 from gnnc.targets.torch_functions import dtype_of, shape_with
 
@@ -27,26 +28,33 @@ COMBINE = {
 
 @dataclass(frozen=True)
 class ResultKind:
-    """What a result is like: its set (empty for a value of the whole graph), its axis over that, and a row."""
+    """What a result is like: its set (empty for a value of the whole graph), its axis over that, a row, and whether a
+    product gives it."""
 
     set_name: str
     is_on_nodes: bool
     axis: int
     rows: RowsOf
+    is_product: bool
 
 
-def kind_of(result: SSAValue) -> ResultKind:
+def kind_of(result: SSAValue, made: SSAValue) -> ResultKind:
+    """That of a block's result, which `made` is inside of it."""
     domain, rows = domain_of(result.type), RowsOf(row_shape(result.type), dtype_of(result.type))
+    is_product = isinstance(made.owner, LinearOp)
     if domain is None:
-        return ResultKind("", False, 0, rows)
-    return ResultKind(domain.set_name.data, domain.is_nodes, domain_axis(result.type), rows)
+        return ResultKind("", False, 0, rows, is_product)
+    return ResultKind(domain.set_name.data, domain.is_nodes, domain_axis(result.type), rows, is_product)
 
 
 @lru_cache(maxsize=1024)
 def outputs_of(op: ConvBlockOp) -> tuple[tuple[SSAValue, ResultKind], ...]:
     """What a block hands on, and what that is like. Read off the types once: that takes longer than a batch of a small
     graph."""
-    return tuple((output, kind_of(output)) for output in op.outputs)
+    terminator = op.body.block.last_op
+    assert isinstance(terminator, YieldOp)
+    pairs = zip(op.outputs, terminator.values, strict=True)
+    return tuple((output, kind_of(output, made)) for output, made in pairs)
 
 
 @lru_cache(maxsize=1024)
@@ -100,14 +108,15 @@ class BlockResults:
         return torch.empty(*shape, dtype=dtype) if self.few else fresh(shape, dtype)
 
     def places(self, outputs: Sequence[int], batch: Batch, arena: Arena) -> list[torch.Tensor | None]:
-        """Memory for a batch's rows of some results: their own, where they lie side by side and in front."""
+        """Memory for a batch's rows of some results: their own, where they lie side by side and in front. A product
+        whose rows would end inside of cache lines takes longer than with lines of its own and a copy."""
         kinds = outputs_of(self.op)
         return [self.place(kinds[place][1], self.values[place], batch, arena) for place in outputs]
 
     def place(self, kind: ResultKind, values: torch.Tensor | None, batch: Batch, arena: Arena) -> torch.Tensor | None:
         if values is None or not kind.is_on_nodes or kind.axis != 0 or self.device != "cpu":
             return None
-        if isinstance(batch.nodes, range):
+        if isinstance(batch.nodes, range) and not (kind.is_product and end_inside_lines(values)):
             return batch.part_of(values, 0)
         return arena.empty(kind.rows, batch.rows)
 
@@ -150,3 +159,9 @@ class BlockResults:
             raise IndexError("the model takes the largest or smallest of no rows, which does not exist")
         neutral = reduction in (Reduction.MUL, Reduction.MIN)
         return torch.full(shape_with(output.type, 0), int(neutral), dtype=dtype)
+
+
+def end_inside_lines(rows: torch.Tensor) -> bool:
+    """Whether rows longer than a cache line don't take up whole ones."""
+    size = math.prod(rows.shape[1:]) * rows.itemsize
+    return size > LINE and rows.stride(0) * rows.itemsize % LINE != 0

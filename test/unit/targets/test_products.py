@@ -11,6 +11,7 @@ from torch_geometric.nn.models import GAT, GCN, GraphSAGE
 
 import gnnc
 from gnnc.dialects.gnn import LinearOp
+from gnnc.targets.gpu import out_functions
 from gnnc.targets.gpu.arena import Arena, RowsOf
 from gnnc.targets.gpu.batch import Union
 from gnnc.targets.gpu.kernels import sparse_product
@@ -222,3 +223,22 @@ def test_rows_of_one_source_are_loaded_once(monkeypatch: pytest.MonkeyPatch) -> 
     assert loaded == [3]
     with torch.no_grad():
         assert torch.allclose(torch.as_tensor(result), model(graph.x, edge_index, edge_type)[3:], atol=1e-4)
+
+
+def test_products_of_any_width_have_whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also the last one, whose rows lie side by side in what is returned."""
+    generator = torch.Generator().manual_seed(0)
+    x, edges = torch.randn(50, 32, generator=generator), torch.randint(0, 50, (2, 200), generator=generator)
+    network = GraphSAGE(32, 24, 2, 47).eval()
+    program = gnnc.compile(network, gnnc.Graph(x=x, edge_index=edges))
+    found: list[bool] = []
+
+    def noted(out: torch.Tensor) -> torch.Tensor | None:
+        lines = whole_lines(out)
+        found.append(lines is not None)
+        return lines
+
+    monkeypatch.setattr(out_functions, "whole_lines", noted)
+    result = program.run()
+    assert len(found) == 4 and all(found)
+    assert result.is_contiguous() and torch.allclose(result, network(x, edges), atol=1e-5)
