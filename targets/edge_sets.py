@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from gnnc.dialects.gnn import End, Reduction
+from gnnc.targets.edge_order import ordered_by
 from gnnc.targets.edge_origins import Part, parts_where
 
 
@@ -70,10 +71,7 @@ class EdgeSet:
     def incidence(self, end: End) -> Incidence:
         """The edges by the node at one end; computed once."""
         if end not in self._incidences:
-            index, count = self.index(end), self.node_count(end)
-            offsets = torch.zeros(count + 1, dtype=torch.int64)
-            torch.cumsum(torch.bincount(index, minlength=count), 0, out=offsets[1:])
-            self._incidences[end] = Incidence(offsets, torch.argsort(index, stable=True))
+            self._incidences[end] = Incidence(*ordered_by(self.index(end), self.node_count(end)))
         return self._incidences[end]
 
     def others(self, end: End) -> torch.Tensor:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from gnnc.dialects.gnn import ConvBlockOp
 from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.passes.analysis.cost_model import row_bytes
+from gnnc.targets.edge_order import ordered_by
 from gnnc.targets.gpu.block_rows import Way
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.tiled_convs import kernels_in_parts, sum_bytes
@@ -124,7 +125,5 @@ def bytes_of_sums(op: ConvBlockOp, executor: BatchedExecutor) -> int | None:
 
 def neighborhoods_of(edge_index: torch.Tensor, nodes: int) -> Neighborhoods:
     """The edges of a graph in memory by target."""
-    offsets = np.zeros(nodes + 1, np.int64)
-    np.cumsum(torch.bincount(edge_index[1], minlength=nodes).numpy(), out=offsets[1:])
-    neighbors = edge_index[0].index_select(0, torch.argsort(edge_index[1], stable=True))
-    return Neighborhoods(offsets, neighbors.to(torch.int32).numpy())
+    offsets, edges = ordered_by(edge_index[1], nodes)
+    return Neighborhoods(offsets.numpy(), edge_index[0].to(torch.int32)[edges].numpy())
