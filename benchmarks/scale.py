@@ -1,7 +1,7 @@
 """Whole graphs within a budget of memory: a run in RAM against runs with a store, each in a process of its own.
 
     python -m benchmarks.scale [--scale 0.1] [--model sage gat] [--memory 64MiB 128MiB] [--repeats 2] [--threads 2]
-        [--page-cache 700MiB] [--folder DIR] [--json OUT.json] [--markdown OUT.md]
+        [--page-cache 700MiB] [--fanout 10,10,10] [--folder DIR] [--json OUT.json] [--markdown OUT.md]
     python -m benchmarks.scale --star --memory 8MiB
 
 The graph has the shape of ogbn-products (2.4 million nodes, 124 million directed edges, 100 features), scaled; models
@@ -10,6 +10,9 @@ Results must be as near as 1e-4 of their scale before times count. `peak` is ano
 after a run on a small graph, kernels loaded, preparation included; the page cache is not in it. A case runs twice: the
 first run puts the edges in order, the second one, which finds them in order and nothing else, is timed. `processor` are
 the seconds that all threads computed, which on a machine that is busy otherwise tell more than the clock.
+
+With `--fanout`, a node sees so many of its neighbors in each layer; a run with a store then draws the samples of all
+layers as a part of its preparation.
 
 With `--star`, the graph is a star instead: one node is joined with a million others, there and back.
 
@@ -110,7 +113,7 @@ def pairs_of(random: np.random.Generator, shape: Shape, count: int) -> tuple[Any
     return first, np.minimum(np.where(random.random(count) < shape.inside, near, far), shape.nodes - 1)
 
 
-def run_case(folder: Path, model: str, memory: str, threads: int, store: Path) -> Outcome:
+def run_case(folder: Path, model: str, memory: str, threads: int, store: Path, fanout: list[int] | None) -> Outcome:
     """Runs one case in this process, from cold caches of its own; writes the result beside the store."""
     torch.set_num_threads(threads)
     graph = gnnc.Graph.load(folder)
@@ -129,13 +132,13 @@ def run_case(folder: Path, model: str, memory: str, threads: int, store: Path) -
             graph = in_memory(program, folder)
             preparation, ways = time.perf_counter() - start, IN_RAM
         else:
-            program.run(graph=graph, store=store, memory=memory)
+            program.run(graph=graph, store=store, memory=memory, fanout=fanout)
             preparation, ways = program.report.preparation, ", ".join(block.way for block in program.report.blocks)
             for run in store.glob("run-*"):
                 shutil.rmtree(run)
         start, processor = time.perf_counter(), time.process_time()
         where, limit = (None, None) if memory == IN_RAM else (store, memory)
-        result = program.run(graph=graph, store=where, memory=limit)
+        result = program.run(graph=graph, store=where, memory=limit, fanout=fanout)
         seconds, processor = time.perf_counter() - start, time.process_time() - processor
     np.save(store.with_suffix(".npy"), result)
     return Outcome(model, memory, preparation, seconds, processor, meter.peak or 0, ways)
@@ -180,8 +183,10 @@ def in_subprocess(arguments: argparse.Namespace, folder: Path, model: str, memor
         command = [sys.executable, "-m", "benchmarks.scale", "--case", str(folder), model, memory, str(store)]
         with limited(memory, arguments.page_cache) as before:
             command = [*before, *command, "--threads", str(arguments.threads)]
+            command += ["--fanout", ",".join(map(str, arguments.fanout))] if arguments.fanout else []
             done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
-        check_result(Path(name) / "store.npy", arguments.folder / f"expected-{model}.npy", memory)
+        sampled = f"-{'-'.join(map(str, arguments.fanout))}" if arguments.fanout else ""
+        check_result(Path(name) / "store.npy", arguments.folder / f"expected-{model}{sampled}.npy", memory)
         return Outcome(**json.loads(done.stdout.splitlines()[-1]))
 
 
@@ -215,6 +220,10 @@ def table(outcomes: list[Outcome]) -> str:
     return "\n".join(lines)
 
 
+def numbers(text: str) -> list[int]:
+    return [int(part) for part in text.split(",")]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Times runs with a store against runs in RAM.")
     parser.add_argument("--scale", type=float, default=0.1, help="of products; 1 is full scale")
@@ -224,6 +233,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--page-cache", help="bytes of it for a run with a store; default: all there is")
+    parser.add_argument("--fanout", type=numbers, help="neighbors that a node sees in each layer, as 10,10,10")
     parser.add_argument(
         "--without-ram", action="store_true", help="no run in RAM: compare with results of an earlier one"
     )
@@ -234,7 +244,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.case:
         folder, model, memory, store = arguments.case
-        print(json.dumps(asdict(run_case(Path(folder), model, memory, arguments.threads, Path(store)))))
+        outcome = run_case(Path(folder), model, memory, arguments.threads, Path(store), arguments.fanout)
+        print(json.dumps(asdict(outcome)))
         return
     shape = STAR if arguments.star else shape_of(arguments.scale)
     folder = arguments.folder / f"graph-{shape.nodes}-{shape.edges}"
