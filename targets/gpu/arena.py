@@ -56,12 +56,12 @@ class Arena:
         self.used[buffer.data_ptr()] = buffer
         return as_rows_of(buffer, kind, rows)
 
-    def packed(self, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
-        """An array of undefined numbers side by side."""
-        size = math.prod(shape) * dtype.itemsize
+    def packed(self, kind: RowsOf, rows: int) -> torch.Tensor:
+        """Rows with undefined numbers, side by side."""
+        size = rows * math.prod(kind.shape) * kind.dtype.itemsize
         buffer = self.take(size + LINE)
         self.used[buffer.data_ptr()] = buffer
-        return buffer[:size].view(dtype).view(*shape)
+        return buffer[:size].view(kind.dtype).view(rows, *kind.shape)
 
     def take(self, size: int) -> torch.Tensor:
         """The smallest free buffer that is large enough and not much too large, or a new one."""
@@ -77,7 +77,11 @@ class Arena:
         for array in arrays:
             buffer = self.used.pop(array.data_ptr(), None) if isinstance(array, torch.Tensor) else None
             if buffer is not None:
-                self.free.append(buffer)
+                self.give_back(buffer)
+
+    def give_back(self, buffer: torch.Tensor) -> None:
+        """Takes a buffer back."""
+        self.free.append(buffer)
 
     def reclaim(self) -> None:
         """Takes back all that is out, because nothing of it is needed any more."""
@@ -149,8 +153,19 @@ def mapped(size: int) -> torch.Tensor:
 
 def advise_huge(buffer: torch.Tensor) -> None:
     """Asks for huge pages, where the system has them."""
-    advice = getattr(mmap, "MADV_HUGEPAGE", None)
-    if advice is None:
-        return
-    length = buffer.shape[0] // HUGE * HUGE
-    ctypes.CDLL(None).madvise(ctypes.c_void_p(buffer.data_ptr()), ctypes.c_size_t(length), advice)
+    advise(buffer[: buffer.shape[0] // HUGE * HUGE], "MADV_HUGEPAGE")
+
+
+def give_pages_back(buffer: torch.Tensor) -> None:
+    """What lies in mapped memory is lost, and takes none until it is written to again."""
+    first, last = buffer.data_ptr(), buffer.data_ptr() + buffer.shape[0]
+    start, stop = -(-first // mmap.PAGESIZE) * mmap.PAGESIZE, last // mmap.PAGESIZE * mmap.PAGESIZE
+    if start < stop:
+        advise(buffer[start - first : stop - first], "MADV_DONTNEED")
+
+
+def advise(buffer: torch.Tensor, name: str) -> None:
+    """Tells the system about whole pages, where it can be told."""
+    advice = getattr(mmap, name, None)
+    if advice is not None:
+        ctypes.CDLL(None).madvise(ctypes.c_void_p(buffer.data_ptr()), ctypes.c_size_t(buffer.shape[0]), advice)

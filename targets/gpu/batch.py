@@ -11,6 +11,7 @@ import torch
 from gnnc.dialects.gnn import End
 from gnnc.targets.aggregations import Neighborhoods
 from gnnc.targets.edge_sets import EdgeSet, Incidence
+from gnnc.targets.gpu.arena import Arena, RowsOf
 from gnnc.targets.gpu.csr import Csr, padded, whole_csr
 from gnnc.targets.gpu.device_csr import DeviceCsr, whole_device_csr
 from gnnc.targets.gpu.kept_features import NOTHING_KEPT, KeptFeatures
@@ -271,11 +272,15 @@ class Neighbors:
     def rows(self) -> int:
         return len(self.nodes)
 
-    def load(self, values: torch.Tensor, axis: int) -> torch.Tensor:
-        """The rows of a node value, one for each of these nodes."""
+    def load(self, values: torch.Tensor, axis: int, arena: Arena) -> torch.Tensor:
+        """The rows of a node value, one for each of these nodes: where they lie, or on the host in memory of an
+        arena."""
         if isinstance(self.nodes, range):
             return values.to(self.device)
-        return taken(values, axis, self.nodes).to(self.device)
+        if self.device != "cpu" or axis != 0:
+            return taken(values, axis, self.nodes).to(self.device)
+        rows = arena.packed(RowsOf(tuple(values.shape[1:]), values.dtype), self.rows)
+        return torch.index_select(values, 0, self.nodes, out=rows)
 
 
 @dataclass(frozen=True)

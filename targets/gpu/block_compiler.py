@@ -127,6 +127,7 @@ class _BlockWriter:
             "reduce_rows": reduce_rows,
             "filled": filled,
             "as_rows": as_rows,
+            "index_select": torch.index_select,
             "Union": Union,
             "source": End.SOURCE,
             "target": End.TARGET,
@@ -223,9 +224,14 @@ class _BlockWriter:
             if rows is None or isinstance(rows, Stored):
                 self.names[argument, rows] = f"a{argument.index}"
                 continue
-            load = "batch.targets" if isinstance(rows, Targets) else f"{self.row_name(rows)}.load"
             axis = domain_axis(argument.type)
-            self.assign((argument, rows), f"{load}(a{argument.index}, {axis})", [])
+            if isinstance(rows, Targets):
+                self.assign((argument, rows), f"batch.targets(a{argument.index}, {axis})", [])
+            elif isinstance(rows, NeighborNodes):
+                load = f"{self.row_name(rows)}.load(a{argument.index}, {axis}, arena)"
+                self.lines.add(Line((self.new_name((argument, rows)),), load, [], loads=True))
+            else:
+                self.assign((argument, rows), f"{self.row_name(rows)}.load(a{argument.index}, {axis})", [])
 
     def shared_loads(self, argument: BlockArgument) -> list[NeighborNodes]:
         """The neighborhoods that one load serves: rows come from the host once, whatever relations reach them. On the
@@ -274,6 +280,11 @@ class _BlockWriter:
         index = f"{self.row_name(rows)}.targets" if from_rows == TARGETS else f"{self.row_name(from_rows)}.places"
         nodes = self.name(operation.nodes, from_rows)
         axis = domain_axis(operation.nodes.type)
+        if self.device == "cpu" and axis == 0:
+            name, count = self.new_name((operation.result, rows)), f"{self.row_name(rows)}.rows"
+            text = f"index_select({nodes}, 0, {index}, out={PLACE}0)"
+            self.lines.add(Line((name,), text, [nodes], [self.kind(operation.result)], count, packed=True))
+            return
         self.assign((operation.result, rows), f"{nodes}.index_select({axis}, {index})", [nodes])
 
     def write_reduction(self, operation: ConvOperation, rows: Rows | None) -> None:

@@ -15,8 +15,9 @@ PLACE = "@"
 
 @dataclass
 class Line:
-    """`names = text`. `kinds` say what memory the values want, if the line writes into given memory; `over` are the
-    operands that a value may lie over."""
+    """`names = text`. `kinds` say what memory the values want, if the line writes into given memory, `packed` whether
+    rows lie side by side there; `over` are the operands that a value may lie over. A line that `loads` takes memory
+    itself, where it doesn't find its value in place."""
 
     names: tuple[str, ...]
     text: str
@@ -24,6 +25,8 @@ class Line:
     kinds: Sequence[str] = ()
     rows: str = ""
     over: Sequence[str] = ()
+    packed: bool = False
+    loads: bool = False
 
 
 @dataclass
@@ -49,8 +52,10 @@ class _Writer:
         self.memory: dict[str, frozenset[str]] = {}
         """For every value, the values whose memory it may be a view of."""
         for line in lines:
-            own = [frozenset({name}) if line.kinds else self.behind(line.uses) for name in line.names]
+            owns = bool(line.kinds) or line.loads
+            own = [frozenset({name}) if owns else self.behind(line.uses) for name in line.names]
             self.memory |= dict(zip(line.names, own, strict=True))
+        self.loaded = {name for line in lines if line.loads for name in line.names}
         self.last: dict[str, int] = {}
         """The last line that refers to the memory of a value."""
         for place, line in enumerate(lines):
@@ -88,7 +93,8 @@ class _Writer:
     def dying_operand(self, line: Line, place: int) -> str | None:
         """An operand that the value of a line may lie over, for nothing needs it later."""
         for operand in line.over:
-            if self.memory.get(operand) == frozenset({operand}) and self.last[operand] == place:
+            own = self.memory.get(operand) == frozenset({operand}) and operand not in self.loaded
+            if own and self.last[operand] == place:
                 return operand
         return None
 
@@ -99,7 +105,7 @@ class _Writer:
         if operand is not None and operand not in self.placed:
             self.holder[name] = operand
             return operand
-        return f"arena.empty({line.kinds[i]}, {line.rows})"
+        return f"arena.{'packed' if line.packed else 'empty'}({line.kinds[i]}, {line.rows})"
 
     def given_back(self, place: int, line: Line) -> list[str]:
         over = set(self.holder.values())

@@ -73,6 +73,11 @@ class BlockPlan:
     chunk: int
     report: BlockReport
 
+    @property
+    def most_bytes(self) -> int:
+        """What the largest batch takes; a hub's chunks take memory of their own."""
+        return max((batch.bytes for batch in self.batches if not batch.is_hub), default=0)
+
     def again(self) -> BlockPlan:
         """The same for another run, with a report of its own."""
         return replace(self, report=replace(self.report, retries=0, seconds={}, took=[]))
@@ -127,7 +132,6 @@ class Budget:
         left = int((self.memory - beside) * PLANNED_SHARE)
         # batches that several threads work on lie side by side
         share = left // self.threads if compiled.in_cache else left
-        share = min(share, HOST_BATCH_BYTES) if self.on_host else share
         batches = plan_block(op, compiled, operands, nodes, share, size)
         report = BlockReport(op.layer_index or 0, compiled.node_set, "in memory", beside, share, batches)
         return BlockPlan(batches, max(1, share // bytes_per_edge(op)), report)

@@ -352,11 +352,13 @@ class BatchedExecutor:
                 batches = [Batch(part.nodes, how.device, is_hub=part.is_hub) for part in plan.batches]
             run = BlockRun(op, compiled, operands, results, self.weights, plan)
             done = partial(advance, 1 / len(functions) / max(1, len(batches)))
+            on_host = how.device == "cpu" and plan is not None and not compiled.is_local
+            room = plan.most_bytes if plan is not None and on_host else None
             hubs = hubs_at(compiled, operands) if compiled.in_cache else set[int]()
             if hubs:
                 self.workers.run(run, [b for b in batches if b.has_any(hubs)], how.threads, share=False, done=done)
                 batches = [b for b in batches if not b.has_any(hubs)]
-            self.workers.run(run, batches, how.threads, share=compiled.in_cache, done=done)
+            self.workers.run(run, batches, how.threads, share=compiled.in_cache, done=done, room=room)
         return results.finished()
 
     def run_between_blocks(self, op: Operation, values: dict[SSAValue, Any]) -> None:

@@ -97,7 +97,7 @@ def live_bytes(
             if value is None or rows is None or isinstance(rows, Stored):
                 continue
             if owner[name] == name and name not in elsewhere:
-                alive[name] = rows, arena_bytes(value) if line.kinds else row_bytes(value.type)
+                alive[name] = rows, arena_bytes(value) if line.kinds and not line.packed else row_bytes(value.type)
         points.append(total([*always.items(), *alive.values(), *steps(line, variables)]))
         alive = {name: size for name, size in alive.items() if last[name] > place}
     return largest(points)

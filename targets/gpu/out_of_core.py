@@ -285,9 +285,11 @@ class _Work:
         start = time.perf_counter()
         work = BlockRun(op, chosen.compiled, chosen.operands, results, self.executor.weights, plan)
         step = partial(advance, 1 / len(self.executor.compile(op, "cpu")) / max(1, len(batches)))
+        room = None if chosen.compiled.is_local else plan.most_bytes
         for part in chosen.ranges:
             inside = batches if sums is None else with_sums(batches, part, sums)
-            self.executor.workers.run(work, inside, self.given.threads, share=chosen.compiled.is_local, done=step)
+            shared = chosen.compiled.is_local
+            self.executor.workers.run(work, inside, self.given.threads, share=shared, done=step, room=room)
         self.executor.workers.forget()
         plan.report.seconds["compute"] = time.perf_counter() - start
 

@@ -12,7 +12,7 @@ import torch
 
 from gnnc.dialects.gnn import ConvBlockOp
 from gnnc.dialects.gnn.attributes import domain_axis, domain_of, row_shape
-from gnnc.targets.gpu.arena import Arena
+from gnnc.targets.gpu.arena import Arena, RowsOf
 from gnnc.targets.gpu.batch import Batch, EdgeSlice
 from gnnc.targets.gpu.block_results import BlockResults
 from gnnc.targets.gpu.store.array_file import ArrayFile
@@ -46,7 +46,7 @@ class StoredResults(BlockResults):
         if domain_axis(output.type) != 0:
             return None
         with self.lock:
-            return self.waiting.packed((batch.rows, *row_shape(output.type)), dtype_of(output.type))
+            return self.waiting.packed(RowsOf(row_shape(output.type), dtype_of(output.type)), batch.rows)
 
     def add(self, place: int, rows: Batch | EdgeSlice | None, value: torch.Tensor | None) -> None:
         if rows is None:

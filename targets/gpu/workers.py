@@ -12,6 +12,7 @@ import torch
 
 from gnnc.targets.gpu.arena import Arena
 from gnnc.targets.gpu.batch import Batch
+from gnnc.targets.gpu.region import Region
 
 Work: TypeAlias = Callable[[Batch, Arena, int], None]
 
@@ -29,11 +30,27 @@ class Workers:
         self.own_pages = own_pages
         self.arena = Arena(own_pages=own_pages)
         self.arenas = [Arena(own_pages=own_pages)]
+        self.region: Region | None = None
 
     def forget(self) -> None:
         """Gives memory that nothing uses back to the system."""
+        self.region = None
         for arena in (self.arena, *self.arenas):
             arena.forget()
+
+    def memory_for(self, room: int | None) -> Arena:
+        """Memory for batches that follow each other; `room` are the most bytes that one takes, if that is known."""
+        if room is None:
+            return self.arenas[0]
+        if self.region is None or self.region.memory.shape[0] < room:
+            self.region = None
+            try:
+                self.region = Region(room)
+            except MemoryError:
+                # smaller batches may still find some
+                return self.arenas[0]
+        self.region.shrink(room)
+        return self.region
 
     def run(
         self,
@@ -43,15 +60,17 @@ class Workers:
         *,
         share: bool,
         done: Callable[[], None],
+        room: int | None = None,
     ) -> None:
         """Calls `work(batch, arena, threads)` for every batch. Batches that may be shared go to several threads, one
-        operation at a time in each; otherwise one batch follows the other, and operations use all threads. Calls `done`
-        after each."""
+        operation at a time in each; otherwise one batch follows the other, and operations use all threads; batches of a
+        budget share memory of `room` bytes then. Calls `done` after each."""
         helpers = min(threads, len(batches)) - 1 if share else 0
         if helpers <= 0:
+            arena = self.memory_for(room)
             with torch_threads(threads):
                 for batch in batches:
-                    work(batch, self.arenas[0], threads)
+                    work(batch, arena, threads)
                     done()
             return
         left = iter(batches)
