@@ -112,24 +112,39 @@ def reduce_rows(
     reduction: Reduction, messages: torch.Tensor, index: torch.Tensor, init: torch.Tensor, axis: int, *, with_init: bool
 ) -> torch.Tensor:
     """The rows of `messages`, one for each entry of `index` along `axis`, reduced into a copy of `init`."""
+    return reduce_into(init.clone(), reduction, messages, index, axis, with_init=with_init)
+
+
+def reduce_into(
+    rows: torch.Tensor, reduction: Reduction, messages: torch.Tensor, index: torch.Tensor, axis: int, *, with_init: bool
+) -> torch.Tensor:
+    """As `reduce_rows`, into `rows` themselves."""
     if reduction is Reduction.SUM and with_init:
-        return init.index_add(axis, index, messages)
+        return rows.index_add_(axis, index, messages)
     names = {Reduction.MEAN: "mean", Reduction.MAX: "amax", Reduction.MIN: "amin", Reduction.MUL: "prod"}
     spread = index.reshape([-1 if a == axis else 1 for a in range(messages.dim())]).expand_as(messages)
     name = names.get(reduction, "sum")
-    return init.scatter_reduce(axis, spread, messages, name, include_self=with_init)
+    return rows.scatter_reduce_(axis, spread, messages, name, include_self=with_init)
 
 
-def aggregate(reduction: Reduction, messages: torch.Tensor, index: torch.Tensor, count: int, axis: int) -> torch.Tensor:
+def aggregate(
+    reduction: Reduction,
+    messages: torch.Tensor,
+    index: torch.Tensor,
+    count: int,
+    axis: int,
+    out: torch.Tensor | None = None,
+) -> torch.Tensor:
     """The messages of each of `count` nodes reduced; 0 for a node without messages, 1 for a product."""
     shape = [count if a == axis else size for a, size in enumerate(messages.shape)]
-    init = messages.new_full(shape, 1 if reduction is Reduction.MUL else 0)
+    rows = messages.new_empty(shape) if out is None else out
+    rows.fill_(1 if reduction is Reduction.MUL else 0)
     if reduction is Reduction.MEAN:
-        total = init.index_add(axis, index, messages)
         edges = torch.bincount(index, minlength=count).clamp(min=1).to(messages.dtype)
-        return total / edges.reshape([-1 if a == axis else 1 for a in range(messages.dim())])
+        column = [-1 if a == axis else 1 for a in range(messages.dim())]
+        return rows.index_add_(axis, index, messages).div_(edges.reshape(column))
     counted = reduction in (Reduction.SUM, Reduction.MUL)
-    return reduce_rows(reduction, messages, index, init, axis, with_init=counted)
+    return reduce_into(rows, reduction, messages, index, axis, with_init=counted)
 
 
 def edge_softmax(scores: torch.Tensor, index: torch.Tensor, count: int, axis: int, eps: float) -> torch.Tensor:

@@ -66,8 +66,8 @@ class BlockRun:
         try:
             places = self.results.places(self.compiled.outputs, batch, arena)
             computed = self.compiled.run(batch, arena, threads, places, *self.operands)
-            for place, (rows, value) in zip(self.compiled.outputs, computed, strict=True):
-                self.results.add(place, rows, value)
+            for place, memory, (rows, value) in zip(self.compiled.outputs, places, computed, strict=True):
+                self.results.add(place, rows, value if memory is None or value is None else put(value, memory))
             self.results.done(batch)
         finally:
             arena.reclaim()
@@ -93,6 +93,11 @@ class BlockRun:
             f"memory ran out in layer {layer} for node {node} of '{self.compiled.node_set}' alone: free some, or give "
             "memory=, so that its edges are looked at in parts"
         )
+
+
+def put(value: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
+    """A result where it has its place; what lies elsewhere in the arena is copied."""
+    return value if value.data_ptr() == memory.data_ptr() else memory.copy_(value)
 
 
 def pieces(batch: Batch, count: int) -> list[Batch]:

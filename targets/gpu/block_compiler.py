@@ -305,8 +305,13 @@ class _BlockWriter:
         assert isinstance(operation, AggregateOp | ScatterOp)
         reduction = self.known("r", operation.reduction.data)
         if isinstance(operation, AggregateOp):
-            text = f"aggregate({reduction}, {messages}, {index}, batch.rows, {axis})"
-            self.assign((operation.result, rows), text, [messages])
+            arguments = f"{reduction}, {messages}, {index}, batch.rows, {axis}"
+            if self.device == "cpu" and axis == 0:
+                name, kind = self.new_name((operation.result, rows)), self.kind(operation.result)
+                text = f"aggregate({arguments}, {PLACE}0)"
+                self.lines.add(Line((name,), text, [messages], [kind], "batch.rows", packed=True))
+                return
+            self.assign((operation.result, rows), f"aggregate({arguments})", [messages])
             return
         init = self.name(operation.init, TARGETS)
         counted = operation.with_init is not None
@@ -434,6 +439,9 @@ class _BlockWriter:
         name = self.names.get((made, TARGETS))
         line = next((line for line in self.lines.lines if line.kinds and name in line.names), None)
         if line is None or name is None or name in self.lines.placed or domain_axis(result.type) != 0:
+            return
+        if line.packed:
+            # sums depend on how rows lie, and the same ones must come out wherever results go
             return
         self.lines.placed[name] = f"as_rows(out[{place}], {line.kinds[line.names.index(name)]})"
 

@@ -56,6 +56,7 @@ class _Writer:
             own = [frozenset({name}) if owns else self.behind(line.uses) for name in line.names]
             self.memory |= dict(zip(line.names, own, strict=True))
         self.loaded = {name for line in lines if line.loads for name in line.names}
+        self.packed = {name for line in lines if line.packed for name in line.names}
         self.last: dict[str, int] = {}
         """The last line that refers to the memory of a value."""
         for place, line in enumerate(lines):
@@ -87,7 +88,7 @@ class _Writer:
         """What a line could lie over is written where its own value belongs."""
         if len(line.kinds) == 1 and line.names[0] in self.placed:
             operand = self.dying_operand(line, place)
-            if operand is not None and operand not in self.placed:
+            if operand is not None and operand not in self.placed and operand not in self.packed:
                 self.placed[operand] = self.placed[line.names[0]]
 
     def dying_operand(self, line: Line, place: int) -> str | None:

@@ -26,10 +26,6 @@ SORTING_BYTES_PER_EDGE = 24
 PLANNED_SHARE = 0.9
 """So much is planned for of what batches may take: allocators need the rest (DGI)."""
 
-HOST_BATCH_BYTES = 40 * 2**20
-"""On a host, larger batches are slower: the system gives each of their arrays anew and fills it with zeros, where
-smaller ones stay with the allocator."""
-
 
 def edge_set_bytes(edges: EdgeSet) -> int:
     """What an edge set takes: its ends, unless they are the graph's own arrays, its order, and what kernels read."""
@@ -94,6 +90,10 @@ class Budget:
         self.held = 0
         """Of that, what was there before the run."""
         self.edge_counts: dict[Any, int] = {}
+
+    @property
+    def planned(self) -> int:
+        return int(self.memory * PLANNED_SHARE)
 
     def charge_structure(self, values: Mapping[SSAValue, Any]) -> None:
         """Takes off what the structure of the graph needs. Raises ResourceError if that is more than all."""

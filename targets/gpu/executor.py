@@ -24,7 +24,7 @@ from gnnc.targets.gpu.batch_run import BlockRun
 from gnnc.targets.gpu.block_compiler import compile_block
 from gnnc.targets.gpu.block_results import BlockResults
 from gnnc.targets.gpu.block_rows import Way
-from gnnc.targets.gpu.budget import HOST_BATCH_BYTES, BlockPlan, Budget, resident_bytes
+from gnnc.targets.gpu.budget import BlockPlan, Budget, resident_bytes
 from gnnc.targets.gpu.compiled_block import LEAST_ROWS, CompiledBlock
 from gnnc.targets.gpu.csr import whole_csr
 from gnnc.targets.gpu.errors import ResourceError
@@ -46,8 +46,9 @@ if TYPE_CHECKING:
 # What may stand in @forward beside blocks: operations on values of the whole graph.
 TOP_LEVEL = (ConvBlockOp, GlobalCallOp, LoadWeightOp, ConstantOp, ReturnOp)
 
-# Without a batch size, the edge values of a batch should take no more than this on a device.
+# Without a batch size or a budget, the edge values of a batch should take no more than this on a device, or on a host.
 DEFAULT_BATCH_BYTES = 256 * 2**20
+HOST_BATCH_BYTES = 40 * 2**20
 
 BATCHES_PER_THREAD = 4
 
@@ -61,7 +62,7 @@ class Running:
     device: str
     threads: int
     kept: KeptFeatures = NOTHING_KEPT
-    memory: int | None = None
+    budget: Budget | None = None
     """The most bytes on the device, or of the executor's own arrays on a CPU."""
     results: str = "cpu"
     """Where the outputs go."""
@@ -150,17 +151,19 @@ class BatchedExecutor:
         ResourceError if it can't be kept. With `same_features`, a tensor that came before has the same numbers again.
         """
         results = device if any(f.device.type != "cpu" for f in features.values()) else "cpu"
-        how = Running(batch_size, device, threads or torch.get_num_threads(), kept, memory, results=results)
+        how = Running(batch_size, device, threads or torch.get_num_threads(), kept, results=results)
         with self.lock, torch.no_grad():
             values = self.arguments(features, structure)
             if memory is None and device != "cpu":
                 return self.run_on_device(values, structure, counts, wanted, how, same_features=same_features)
             if memory is None:
                 return self.run_blocks(values, structure, counts, wanted, how)
+            budget = Budget(memory, device, how.threads)
+            budget.charge_structure(values)
             self.workers.forget()
             self.copies.forget(values.values())
-            with MemoryMeter(device) as meter, torch_threads_started(how.threads):
-                outputs = self.run_blocks(values, structure, counts, wanted, how)
+            with MemoryMeter(device, budget.planned - budget.held) as meter, torch_threads_started(how.threads):
+                outputs = self.run_blocks(values, structure, counts, wanted, replace(how, budget=budget))
             self.report.measured(meter)
             self.report.peak = None if meter.peak is None else meter.peak + self.report.held
             self.workers.forget()
@@ -196,8 +199,8 @@ class BatchedExecutor:
         how: Running,
     ) -> list[torch.Tensor]:
         targets = self.targets_of_blocks(values, counts, wanted, how.device, how.way)
-        if how.memory is not None:
-            how = replace(how, plans=self.plan(values, structure, counts, targets, how))
+        if how.budget is not None:
+            how = replace(how, plans=self.plan(values, structure, counts, targets, how, how.budget))
         result: list[torch.Tensor] = []
         with progress(self.operations) as advance:
             for step in self.steps:
@@ -261,20 +264,18 @@ class BatchedExecutor:
         counts: Mapping[str, int],
         targets: Mapping[tuple[ConvBlockOp, str], NodeSet],
         how: Running,
+        budget: Budget,
     ) -> dict[tuple[ConvBlockOp, str], BlockPlan]:
         """Batches that keep within the budget, for every block, before the first one runs; those for all nodes are kept
         for the next run with the same structure and budget."""
-        assert how.memory is not None
-        budget = Budget(how.memory, how.device, how.threads)
-        budget.charge_structure(values)
-        key = how.memory, how.device, how.threads, how.batch_size, budget.held
+        key = budget.memory, how.device, how.threads, how.batch_size, budget.held
         known = self.planned
         if not targets and known is not None and known[0] is structure and known[1] == key:
             plans = {place: plan.again() for place, plan in known[2].items()}
         else:
             plans = self.plan_anew(values, counts, targets, how, budget)
             self.planned = None if targets else (structure, key, plans)
-        self.report = RunReport(how.memory, held=budget.held, blocks=[plan.report for plan in plans.values()])
+        self.report = RunReport(budget.memory, held=budget.held, blocks=[plan.report for plan in plans.values()])
         return plans
 
     def plan_anew(
@@ -341,6 +342,9 @@ class BatchedExecutor:
         functions = self.compile_for(op, how)
         few = any(not isinstance(targets.get((op, f.node_set), range(0)), range) for f in functions)
         results = BlockResults(op, operands, counts, self.workers.arena, self.returned, device, few=few)
+        if how.budget is not None:
+            # what earlier blocks have left and this one has no use for would lie beside its batches
+            self.workers.arena.forget()
         for compiled in functions:
             plan = how.plans.get((op, compiled.node_set))
             if plan is None:
@@ -352,8 +356,8 @@ class BatchedExecutor:
                 batches = [Batch(part.nodes, how.device, is_hub=part.is_hub) for part in plan.batches]
             run = BlockRun(op, compiled, operands, results, self.weights, plan)
             done = partial(advance, 1 / len(functions) / max(1, len(batches)))
-            on_host = how.device == "cpu" and plan is not None and not compiled.is_local
-            room = plan.most_bytes if plan is not None and on_host else None
+            shared = how.device == "cpu" and not compiled.is_local
+            room = plan.most_bytes if plan is not None and shared else None
             hubs = hubs_at(compiled, operands) if compiled.in_cache else set[int]()
             if hubs:
                 self.workers.run(run, [b for b in batches if b.has_any(hubs)], how.threads, share=False, done=done)

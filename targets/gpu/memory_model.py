@@ -34,6 +34,9 @@ BYTES_PER_TARGET = 16
 
 BYTES_PER_NEIGHBOR = 8
 
+COUNT_BYTES = 24
+"""How many edges a target has, counted, made one at least, and as a number of the sum's type."""
+
 
 @dataclass(frozen=True)
 class BatchMemory:
@@ -128,7 +131,7 @@ def steps(line: Line, variables: Mapping[str, Variable]) -> list[tuple[Rows, int
             # the largest score of each edge's target, the differences, the sum of each edge's target
             found.append((rows, 2 * row_bytes(value.type)))
         elif isinstance(value.owner, AggregateOp) and value.owner.reduction.data is Reduction.MEAN:
-            found.append((rows, row_bytes(value.type)))
+            found.append((rows, COUNT_BYTES if line.kinds else row_bytes(value.type)))
     return found
 
 

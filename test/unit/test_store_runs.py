@@ -17,11 +17,12 @@ import pytest
 import torch
 from backwards import Backwards
 from mapped_graphs import mapped
-from torch_geometric.nn import GCNConv, GraphNorm, MessagePassing, SAGEConv
+from torch_geometric.nn import GCNConv, GraphNorm, MessagePassing, SAGEConv, SimpleConv
 from torch_geometric.nn.models import GAT, GCN, GIN, GraphSAGE
 
 import gnnc
 from gnnc.errors import RunError
+from gnnc.targets.gpu.kernels import compiler
 from gnnc.targets.gpu.store.array_file import ArrayFile
 from gnnc.targets.gpu.store.csc_file import build_csc
 from gnnc.targets.gpu.store.journal import Journal
@@ -93,6 +94,24 @@ def test_little_memory_makes_batches_gather(name: str, tmp_path: Path, monkeypat
 
 def nothing(*_: object) -> None:
     return None
+
+
+def test_sums_lie_where_no_later_batch_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without kernels they are computed in memory of the batches, while those before them wait to be written."""
+    write = ArrayFile.write
+
+    def late(self: ArrayFile, start: int, rows: torch.Tensor) -> None:
+        time.sleep(0.001)
+        write(self, start, rows)
+
+    monkeypatch.setattr(compiler, "is_available", lambda: False)
+    monkeypatch.setattr(ArrayFile, "write", late)
+    graph = graph_of(3000, 30_000)
+    program = gnnc.compile(SimpleConv().eval(), graph)
+    with pytest.warns(UserWarning, match="torch-mlir is not installed"):
+        result = program.run(store=tmp_path, memory="250KiB")
+    assert len(program.report.blocks[0].batches) > 10
+    torch.testing.assert_close(result, SimpleConv()(graph.x, graph.edge_index))
 
 
 def test_some_nodes(tmp_path: Path) -> None:
