@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -21,8 +20,7 @@ from gnnc.targets.gpu.batch import edges_of
 from gnnc.targets.gpu.block_rows import TARGETS, Edges, NeighborNodes, Rows, place_of
 from gnnc.targets.gpu.distinct import DistinctCounter, counter_for
 from gnnc.targets.gpu.memory_model import Point
-
-NodeSet: TypeAlias = range | torch.Tensor
+from gnnc.targets.gpu.planned_batches import NodeSet, PlannedBatch, PlannedBatches
 
 WINDOW = 2**16
 """Rows that are looked at together."""
@@ -34,20 +32,6 @@ WINDOW_BYTES_PER_EDGE = 128
 SORTED_BYTES_PER_EDGE = 40
 TABLE_BYTES_PER_NODE = 9
 """What `Neighbors.of` takes to number the distinct nodes anew: by sorting, and with a table over all nodes."""
-
-
-@dataclass(frozen=True)
-class PlannedBatch:
-    """A batch, and what it is expected to take: edges, distinct neighbors, bytes of memory. A node that takes more than
-    the budget by itself is a batch of its own."""
-
-    nodes: NodeSet
-    edges: int
-    neighbors: int
-    bytes: int
-    is_hub: bool = False
-    moved: int = 0
-    """Bytes of edges and distinct neighbors that it reads, and of results that it writes."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +67,9 @@ class Planner:
     def set_of(self, rows: Edges | NeighborNodes) -> EdgeSet:
         return self.task.edge_sets[place_of(rows.edges)]
 
-    def batches(self) -> list[PlannedBatch]:
+    def batches(self) -> PlannedBatches:
         """All batches in order."""
-        planned: list[PlannedBatch] = []
+        planned = PlannedBatches(self.task.nodes)
         start, last = 0, min(self.task.size, WINDOW)
         while start < len(self.task.nodes):
             planned.append(self.batch_at(start, last))

@@ -37,7 +37,7 @@ class BlockRun:
         self.run(batch, arena, threads)
         if self.plan is not None:
             end = time.perf_counter()
-            self.plan.report.took.append((end, batch.rows, end - start))
+            self.plan.report.took.append(end, batch.rows, end - start)
 
     def run(self, batch: Batch, arena: Arena, threads: int) -> None:
         """Computes a batch and takes its rows. On running out of memory, batches are halved from there on and this one

@@ -12,13 +12,14 @@ from gnnc.dialects.gnn import AggregateOp, ConvBlockOp, ConvOperation, EdgeSetTy
 from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.passes.analysis.cost_model import row_bytes
 from gnnc.targets.edge_sets import EdgeSet
-from gnnc.targets.gpu.batch_plan import NodeSet, PlannedBatch, Planner, Task
+from gnnc.targets.gpu.batch_plan import Planner, Task
 from gnnc.targets.gpu.block_rows import TARGETS
 from gnnc.targets.gpu.compiled_block import CompiledBlock
 from gnnc.targets.gpu.errors import ResourceError, size_text
 from gnnc.targets.gpu.hub_rows import bytes_per_edge
 from gnnc.targets.gpu.memory_model import arena_bytes
-from gnnc.targets.gpu.run_report import BlockReport
+from gnnc.targets.gpu.planned_batches import NodeSet, PlannedBatch, PlannedBatches
+from gnnc.targets.gpu.run_report import BatchTimes, BlockReport
 
 SORTING_BYTES_PER_EDGE = 24
 """What ordering the edges of a set by their ends takes while it lasts, beside its result."""
@@ -65,7 +66,7 @@ def resident_bytes(
 class BlockPlan:
     """How one function of a block runs. Edges of a hub are looked at `chunk` at a time."""
 
-    batches: Sequence[PlannedBatch]
+    batches: PlannedBatches
     chunk: int
     report: BlockReport
 
@@ -76,7 +77,7 @@ class BlockPlan:
 
     def again(self) -> BlockPlan:
         """The same for another run, with a report of its own."""
-        return replace(self, report=replace(self.report, retries=0, seconds={}, took=[]))
+        return replace(self, report=replace(self.report, retries=0, seconds={}, took=BatchTimes()))
 
 
 class Budget:
@@ -151,7 +152,7 @@ def plan_block(
     size: int,
     *,
     with_outputs: bool = False,
-) -> list[PlannedBatch]:
+) -> PlannedBatches:
     """Batches of at most `budget` bytes and `size` targets, their results among those bytes or not. Raises
     ResourceError if a node fits in no way."""
     planned = Planner(planning_task(compiled, operands, nodes, budget, size, with_outputs=with_outputs)).batches()
@@ -159,7 +160,7 @@ def plan_block(
         if batch.is_hub:
             check_hub(op, compiled, batch, budget)
     read = sum(row_bytes(value.type) for value in op.neighbors if domain_of(value.type) is not None)
-    return [replace(b, moved=moved_bytes(b, read, compiled.memory.outputs)) for b in planned]
+    return PlannedBatches(nodes, (replace(b, moved=moved_bytes(b, read, compiled.memory.outputs)) for b in planned))
 
 
 def moved_bytes(batch: PlannedBatch, read: int, written: int) -> int:

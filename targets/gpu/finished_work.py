@@ -6,13 +6,15 @@ are there; blocks that are complete.
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 from gnnc.targets.gpu.batch import Batch
-from gnnc.targets.gpu.batch_plan import NodeSet, PlannedBatch
 from gnnc.targets.gpu.block_rows import Way
+from gnnc.targets.gpu.planned_batches import NodeSet, PlannedBatches
 from gnnc.targets.gpu.tiling import Tiling
 
 Function: TypeAlias = tuple[int, str]
@@ -34,20 +36,15 @@ class KnownPlan:
 
     way: Way
     tiling: Tiling | None
-    batches: Sequence[tuple[int, int, int, int, bool]]
-    """Targets, edges, distinct neighbors and bytes of each, and whether it is a hub."""
+    batches: str
+    """Their numbers, as text."""
 
     @staticmethod
-    def of(way: Way, tiling: Tiling | None, batches: Sequence[PlannedBatch]) -> KnownPlan:
-        return KnownPlan(way, tiling, [(len(b.nodes), b.edges, b.neighbors, b.bytes, b.is_hub) for b in batches])
+    def of(way: Way, tiling: Tiling | None, batches: PlannedBatches) -> KnownPlan:
+        return KnownPlan(way, tiling, batches.as_text())
 
-    def planned(self, nodes: NodeSet) -> list[PlannedBatch]:
-        planned: list[PlannedBatch] = []
-        first = 0
-        for count, edges, neighbors, size, is_hub in self.batches:
-            planned.append(PlannedBatch(nodes[first : first + count], edges, neighbors, size, is_hub))
-            first += count
-        return planned
+    def planned(self, nodes: NodeSet) -> PlannedBatches:
+        return PlannedBatches.of_text(nodes, self.batches)
 
     def record(self, settings: Settings) -> dict[str, Any]:
         tiling = None if self.tiling is None else [self.tiling.target_rows, *self.tiling.source_rows]
@@ -57,7 +54,7 @@ class KnownPlan:
     def of_record(record: Mapping[str, Any]) -> KnownPlan:
         given = record["tiling"]
         tiling = None if given is None else Tiling(given[0], tuple(given[1:]))
-        return KnownPlan(Way(record["way"]), tiling, [tuple(batch) for batch in record["batches"]])
+        return KnownPlan(Way(record["way"]), tiling, record["batches"])
 
 
 @dataclass
@@ -77,24 +74,52 @@ class FinishedWork:
             if plan is not None and all(plan[name] == value for name, value in vars(settings).items()):
                 done.plans[record["block"], record["set"]] = KnownPlan.of_record(plan)
             elif "from" in record:
-                done.ranges.setdefault((record["block"], record["set"]), []).append((record["from"], record["to"]))
+                add_range(done.ranges.setdefault((record["block"], record["set"]), []), record["from"], record["to"])
             elif plan is None:
                 done.blocks.add(record["block"])
         return done
 
 
-def batches_left(planned: Sequence[PlannedBatch], done: Sequence[tuple[int, int]]) -> list[Batch]:
-    """The batches without the targets that have been done. A run that is resumed with the budget that it had before
+def add_range(ranges: list[tuple[int, int]], begin: int, end: int) -> None:
+    """Adds a range to others, to the last one if it follows that."""
+    if ranges and ranges[-1][1] == begin:
+        begin = ranges.pop()[0]
+    ranges.append((begin, end))
+
+
+class BatchesLeft(Sequence[Batch]):
+    """The batches without the targets that have been `done`. A run that is resumed with the budget that it had before
     finds its batches as they were, whole."""
-    left: list[Batch] = []
-    first = 0
-    gone = sorted(done)
-    for batch in planned:
-        stop = first + len(batch.nodes)
-        for begin, end in remaining(first, stop, gone):
-            left.append(Batch(batch.nodes[begin - first : end - first], "cpu", is_hub=batch.is_hub, first=begin))
-        first = stop
-    return left
+
+    def __init__(self, planned: PlannedBatches, done: Sequence[tuple[int, int]]):
+        self.nodes = planned.nodes
+        self.bounds = array("q")
+        """Of each the first place, the one behind it, and whether it is a hub."""
+        first, gone = 0, sorted(done)
+        for batch in planned:
+            stop = first + len(batch.nodes)
+            for begin, end in remaining(first, stop, gone):
+                self.bounds.extend((begin, end, batch.is_hub))
+            first = stop
+
+    def __len__(self) -> int:
+        return len(self.bounds) // 3
+
+    @overload
+    def __getitem__(self, place: int) -> Batch: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Batch]: ...
+    def __getitem__(self, place: int | slice) -> Batch | list[Batch]:
+        if isinstance(place, slice):
+            return [self[i] for i in range(*place.indices(len(self)))]
+        place = range(len(self))[place]
+        begin, end, is_hub = self.bounds[3 * place : 3 * place + 3]
+        return Batch(self.nodes[begin:end], "cpu", is_hub=bool(is_hub), first=begin)
+
+    def between(self, first: int, stop: int) -> list[Batch]:
+        """Those whose first place is in a range."""
+        begins = self.bounds[::3]
+        return self[bisect_left(begins, first) : bisect_left(begins, stop)]
 
 
 def remaining(first: int, stop: int, done: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

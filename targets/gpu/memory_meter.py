@@ -18,7 +18,7 @@ INTERVAL = 0.005
 
 TRIM_INTERVAL = 0.05
 
-LONGEST = 4096
+LONGEST = 1024
 """Moments of a timeline."""
 
 

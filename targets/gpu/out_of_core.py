@@ -22,15 +22,15 @@ from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.passes.loops.arguments import PADDING
 from gnnc.targets.gpu.arena import trim
 from gnnc.targets.gpu.batch import Batch
-from gnnc.targets.gpu.batch_plan import NodeSet
 from gnnc.targets.gpu.batch_run import BlockRun
 from gnnc.targets.gpu.budget import PLANNED_SHARE, BlockPlan, least_bytes, structure_bytes
 from gnnc.targets.gpu.compiled_block import CompiledBlock
 from gnnc.targets.gpu.errors import ResourceError, size_text
 from gnnc.targets.gpu.executor import BatchedExecutor
-from gnnc.targets.gpu.finished_work import FinishedWork, KnownPlan, Settings, batches_left
+from gnnc.targets.gpu.finished_work import BatchesLeft, FinishedWork, KnownPlan, Settings
 from gnnc.targets.gpu.hub_rows import bytes_per_edge
 from gnnc.targets.gpu.memory_meter import MemoryMeter
+from gnnc.targets.gpu.planned_batches import NodeSet
 from gnnc.targets.gpu.progress import progress
 from gnnc.targets.gpu.run_report import BlockReport, RunReport
 from gnnc.targets.gpu.store.array_file import ArrayFile
@@ -119,6 +119,7 @@ class _Work:
         results: list[torch.Tensor] = []
         try:
             done = FinishedWork.of(journal.records, self.settings)
+            journal.records.clear()
             with progress(self.executor.operations) as advance:
                 for place, op in enumerate(self.executor.operations):
                     if isinstance(op, ConvBlockOp):
@@ -251,7 +252,7 @@ class _Work:
         share = share // self.given.threads if compiled.is_local else share
         limit = compiled.cache_rows if compiled.is_local else max(1, len(nodes))
         size = max(1, min(self.given.batch_size or limit, limit))
-        batches = known.planned(nodes) if known is not None else chosen.batches(op, share, size)
+        batches = known.planned(nodes) if known is not None else chosen.batches(op, nodes, share, size)
         kept = chosen.kept + self.held
         report = BlockReport(op.layer_index or 0, compiled.node_set, chosen.way.value, kept, share, batches)
         report.passes = len(chosen.ranges)
@@ -279,7 +280,7 @@ class _Work:
         advance: Any,
     ) -> None:
         """Runs all batches of one function that have not been done before."""
-        batches = batches_left(plan.batches, ranges)
+        batches = BatchesLeft(plan.batches, ranges)
         sums = self.tiled_sums(chosen) if batches else None
         trim()
         start = time.perf_counter()
@@ -380,10 +381,10 @@ class _Work:
         self.folder.check_room(most)
 
 
-def with_sums(batches: Sequence[Batch], part: NodeSet, sums: TiledSums) -> list[Batch]:
+def with_sums(batches: BatchesLeft, part: NodeSet, sums: TiledSums) -> list[Batch]:
     """The batches of a range of targets, with what has to be added up for them."""
     assert isinstance(part, range)
-    inside = [batch for batch in batches if part.start <= batch.first < part.stop]
+    inside = batches.between(part.start, part.stop)
     added = sums.add_up(part.start, part.stop) if inside else ()
     return [
         replace(batch, sums=tuple(array[batch.first - part.start :][: batch.rows] for array in added))

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gnnc.targets.gpu.batch_plan import PlannedBatch
 from gnnc.targets.gpu.memory_meter import MemoryMeter
+from gnnc.targets.gpu.planned_batches import PlannedBatches
+
+
+class BatchTimes:
+    """For each batch when it ended, in seconds of a clock of no known beginning, its targets, and its seconds."""
+
+    def __init__(self) -> None:
+        self.numbers = array("d")
+
+    def append(self, end: float, nodes: int, seconds: float) -> None:
+        self.numbers.extend((end, nodes, seconds))
+
+    def __iter__(self) -> Iterator[tuple[float, int, float]]:
+        for place in range(0, len(self.numbers), 3):
+            end, nodes, seconds = self.numbers[place : place + 3]
+            yield end, int(nodes), seconds
 
 
 @dataclass
@@ -23,12 +39,11 @@ class BlockReport:
     way: str
     resident: int
     budget: int
-    batches: Sequence[PlannedBatch]
+    batches: PlannedBatches
     retries: int = 0
     passes: int = 1
     seconds: dict[str, float] = field(default_factory=dict[str, float])
-    took: list[tuple[float, int, float]] = field(default_factory=list[tuple[float, int, float]])
-    """For each batch when it ended, in seconds of a clock of no known beginning, its targets, and its seconds."""
+    took: BatchTimes = field(default_factory=BatchTimes)
 
 
 @dataclass

@@ -15,12 +15,13 @@ import torch
 
 from gnnc.dialects.gnn import ConvBlockOp
 from gnnc.targets.gpu.arena import fresh
-from gnnc.targets.gpu.batch_plan import NodeSet, PlannedBatch, Planner
+from gnnc.targets.gpu.batch_plan import Planner
 from gnnc.targets.gpu.block_rows import Way
 from gnnc.targets.gpu.budget import PLANNED_SHARE, least_bytes, plan_block, planning_task
 from gnnc.targets.gpu.compiled_block import CompiledBlock
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.finished_work import KnownPlan
+from gnnc.targets.gpu.planned_batches import NodeSet, PlannedBatches
 from gnnc.targets.gpu.tiled_convs import TiledConv, copy_rows, row_size, tiled_convs
 from gnnc.targets.gpu.tiling import Tiling, best_tiling, gather_price
 
@@ -42,14 +43,17 @@ class ChosenWay:
     convs: Sequence[TiledConv] = ()
     tiling: Tiling | None = None
 
-    def batches(self, op: ConvBlockOp, share: int, size: int) -> list[PlannedBatch]:
+    def batches(self, op: ConvBlockOp, nodes: NodeSet, share: int, size: int) -> PlannedBatches:
         """Batches of at most `share` bytes and `size` targets, none of which crosses from one range to the next. Raises
         ResourceError if a node fits in no way."""
-        return [
-            batch
-            for part in self.ranges
-            for batch in plan_block(op, self.compiled, self.operands, part, share, size, with_outputs=True)
-        ]
+        return PlannedBatches(
+            nodes,
+            (
+                batch
+                for part in self.ranges
+                for batch in plan_block(op, self.compiled, self.operands, part, share, size, with_outputs=True)
+            ),
+        )
 
 
 @dataclass(frozen=True)

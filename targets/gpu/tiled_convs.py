@@ -152,7 +152,8 @@ class TiledSums:
             self.edges.append(tiled_edges(conv.edges.file, grid, PADDING, budget))
         self.sums = [new_buffer(min(targets, tiling.target_rows) * conv.sum_bytes, own_pages=True) for conv in convs]
         tiles = [rows * conv.demand.row_bytes for conv, rows in zip(convs, tiling.source_rows, strict=True)]
-        self.tile = new_buffer(max(tiles, default=0) + LINE * max((len(conv.inputs) for conv in convs), default=0))
+        beside = LINE * max((len(conv.inputs) for conv in convs), default=0)
+        self.tile = new_buffer(max(tiles, default=0) + beside, own_pages=True)
 
     def add_up(self, first: int, stop: int) -> tuple[torch.Tensor, ...]:
         """The sums of a range of targets, an array a Conv; they last until the next call."""

@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Journal:
-    """A list of records on disk that only grows; `records` are those that are safe."""
+    """A list of records on disk that only grows; `records` are those that were there when it was opened."""
 
     def __init__(self, path: Path):
         """Opens a journal or begins one. What follows the first damaged line is cut off. Raises OSError."""
@@ -34,7 +34,6 @@ class Journal:
         while lines:
             lines = lines[os.write(self.descriptor, lines) :]
         os.fdatasync(self.descriptor)
-        self.records += records
 
     def close(self) -> None:
         os.close(self.descriptor)

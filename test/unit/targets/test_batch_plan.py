@@ -15,10 +15,11 @@ from xdsl.ir import Block
 from gnnc.dialects.gnn import EdgeSetType, End
 from gnnc.targets.edge_sets import EdgeSet
 from gnnc.targets.gpu import batch_plan, memory_meter
-from gnnc.targets.gpu.batch_plan import NodeSet, PlannedBatch, Planner, Task
+from gnnc.targets.gpu.batch_plan import Planner, Task
 from gnnc.targets.gpu.block_rows import TARGETS, Edges, NeighborNodes, Rows
 from gnnc.targets.gpu.distinct import SortedCounter, TableCounter, counter_for
 from gnnc.targets.gpu.memory_model import Point
+from gnnc.targets.gpu.planned_batches import NodeSet, PlannedBatches
 
 ARGUMENT = Block(arg_types=[EdgeSetType(*(StringAttr(name) for name in ("edges", "nodes", "nodes")))]).args[0]
 MET = Edges(ARGUMENT, End.TARGET)
@@ -41,7 +42,7 @@ def bytes_taken(edges: EdgeSet, nodes: list[int]) -> int:
     return beside + max(sum(size * counts[rows] for rows, size in point.items()) for point in POINTS)
 
 
-def plan(edges: EdgeSet, nodes: NodeSet, budget: int, size: int = 10**9) -> list[PlannedBatch]:
+def plan(edges: EdgeSet, nodes: NodeSet, budget: int, size: int = 10**9) -> PlannedBatches:
     return Planner(Task(POINTS, {0: edges}, nodes, budget, size)).batches()
 
 
