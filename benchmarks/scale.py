@@ -148,7 +148,7 @@ def warm_up(program: gnnc.Program, features: int, store: Path) -> None:
     """Runs on a small graph, in memory and by tiles, so that kernels and what Python imports are there."""
     folder = store.with_name("small")
     write_graph(folder, Shape(4000, 40_000, features, 0))
-    for memory in ("64MiB", "1MiB"):
+    for memory in ("64MiB", "1MiB", "256KiB"):
         program.run(graph=gnnc.Graph.load(folder), store=store, memory=memory)
         shutil.rmtree(store)
     trim()

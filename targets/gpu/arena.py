@@ -13,7 +13,7 @@ import torch
 
 LINE = 64
 HUGE = 2 * 2**20
-MAPPED = 2**18
+MAPPED = 2**16
 """Smaller buffers are not worth pages of their own."""
 
 

@@ -49,6 +49,11 @@ from gnnc.targets.torch_functions import dtype_of
 WRITE_SHARE = 8
 """Rows on their way to disk may take this part of the budget, one in so many."""
 
+OVERHEAD = 3 * 2**20
+OVERHEAD_SHARE = 3
+"""What Python's objects, threads and the C library take beside arrays, and what part of a small budget is left to them,
+one in so many."""
+
 
 @dataclass(frozen=True)
 class StoredRun:
@@ -91,6 +96,7 @@ class OutOfCoreExecutor:
             work = _Work(self.executor, folder, run)
             results = work.run()
             self.executor.workers.forget()
+            trim()
         work.report.measured(meter)
         return results, work.report
 
@@ -243,7 +249,8 @@ class _Work:
         """How one function of a block runs: as it is `known` from an earlier attempt, or as is cheapest."""
         start = time.perf_counter()
         trim()
-        left = self.given.memory - self.held - self.given.memory // WRITE_SHARE
+        memory = self.given.memory
+        left = memory - self.held - memory // WRITE_SHARE - min(OVERHEAD, memory // OVERHEAD_SHARE)
         chooser = Chooser(self.executor, left, self.given.threads)
         chosen = chooser.way(op, compiled, operands, self.read_for_neighbors(op, compiled), nodes, known)
         compiled, left = chosen.compiled, left - chosen.kept
