@@ -41,6 +41,8 @@ from gnnc.verification import TOLERANCES, Reference, Verification, compare, hash
 if TYPE_CHECKING:
     from gnnc.graph import AnyGraph, GraphLike
 
+FROZEN_FOR_ALL = "fanout: the program was compiled with freeze_features, for all neighbours: compile without"
+
 
 class Program:
     """A compiled model.
@@ -152,10 +154,6 @@ class Program:
         if store is not None:
             if device != "cpu":
                 raise RunError("a store is for runs on cpu: leave out device, or store")
-            if self.precision != "fp32" or self.frozen is not None:
-                raise RunError(
-                    "a store is for programs in fp32 whose features are not frozen: compile without, or no store"
-                )
             options = StoreOptions(store, memory, batch_size, threads)
             results = self.run_stored(given, tensors, used, nodes, options, self.executor_in_store(fanout, seed))
             return rebuild(self.outputs, results if as_tensors else [result.numpy() for result in results])
@@ -286,13 +284,18 @@ class Program:
         check_counts(options.batch_size, options.threads)
         asked = None if nodes is None else asked_nodes(nodes, self.output_rows(), graph.node_counts)
         wanted = None if asked is None else {name: torch.unique(ids) for name, ids in asked.items()}
-        results, self.report = run_in_store(executor, self.inputs, given, tensors, graph.node_counts, wanted, options)
+        frozen = () if self.frozen is None else self.frozen.keys
+        results, self.report = run_in_store(
+            executor, self.inputs, given, tensors, graph.node_counts, wanted, options, frozen
+        )
         if asked is None:
             return results
         return [rows.select(r, asked) for r, rows in zip(results, self.output_rows(), strict=True)]
 
     def executor_in_store(self, fanout: Sequence[int] | None = None, seed: int = 0) -> BatchedExecutor:
         """What runs the program with a store, with fan-outs or without; what was used last is kept."""
+        if fanout is not None and self.frozen is not None:
+            raise RunError(FROZEN_FOR_ALL)
         key = None if fanout is None else (fan_outs(fanout), seed)
         if self._in_store is None or self._in_store[0] != key:
             module = self.module if key is None else sampled_module(self.module, *key)
@@ -318,7 +321,7 @@ class Program:
         if fanout is None:
             return self.executor(device)
         if self.frozen is not None:
-            raise RunError("fanout: the program was compiled with freeze_features, for all neighbours: compile without")
+            raise RunError(FROZEN_FOR_ALL)
         key = fan_outs(fanout), seed
         if self._sampled is None or self._sampled[0] != key:
             self._sampled = key, BatchedExecutor(sampled_module(self.module, *key), self.weights)

@@ -50,9 +50,10 @@ def run_in_store(
     counts: Mapping[str, int],
     wanted: Mapping[str, torch.Tensor] | None,
     options: StoreOptions,
+    frozen: Sequence[str] = (),
 ) -> tuple[list[torch.Tensor], RunReport]:
-    """The program's outputs, mapped from the store, and what the run took. `given` are the arrays behind `tensors`.
-    Raises RunError."""
+    """The program's outputs, mapped from the store, and what the run took. `given` are the arrays behind `tensors`,
+    `frozen` the names of weights that are arguments of @forward. Raises RunError."""
     with faults():
         keys = {i.key: array_key(given[i.key]) for i in inputs}
         edges = sorted((i.set_name, i.key, keys[i.key]) for i in inputs if not i.is_feature)
@@ -60,7 +61,7 @@ def run_in_store(
         asked = "" if wanted is None else hash_of(wanted)
         run_key = digest(graph_key, str(executor.module), hash_of(executor.weights), str(sorted(keys.items())), asked)
         run = StoredRun(
-            inputs={i.key: tensors[i.key] for i in inputs},
+            inputs={**{i.key: tensors[i.key] for i in inputs}, **{key: executor.weights[key] for key in frozen}},
             on_disk=frozenset(key for key in keys if isinstance(given[key], np.memmap)),
             counts=counts,
             wanted=wanted,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -39,6 +39,7 @@ from gnnc.targets.gpu.store.edge_stream import EdgeStream
 from gnnc.targets.gpu.store.folder import StoreFolder, sync_folder
 from gnnc.targets.gpu.store.journal import Journal
 from gnnc.targets.gpu.store.writer import Writer
+from gnnc.targets.gpu.stored_inputs import stored_inputs
 from gnnc.targets.gpu.stored_results import StoredResults, file_shape, stored_value
 from gnnc.targets.gpu.stored_ways import Chooser, ChosenWay
 from gnnc.targets.gpu.streamed_structure import reason_against, streamed_structure
@@ -57,7 +58,7 @@ one in so many."""
 
 @dataclass(frozen=True)
 class StoredRun:
-    """What runs: the graph's and the program's arrays by the graph's names, node counts by set, the nodes that are
+    """What runs: the graph's and the program's arrays by their names, node counts by set, the nodes that are
     wanted by set (None: all), keys of the graph and of the run, bytes of memory, threads, the most targets a batch.
 
     `on_disk` are names of features whose rows are mapped.
@@ -117,8 +118,10 @@ class _Work:
 
     def run(self) -> list[torch.Tensor]:
         structure = self.structure()
-        values = self.executor.arguments(self.given.inputs, structure)
-        self.note_places(values)
+        inputs, dtypes, memory = self.given.inputs, self.executor.feature_dtypes, self.given.memory
+        converted = stored_inputs(inputs, dtypes, self.folder, self.path, memory)
+        values = self.executor.arguments({**inputs, **converted}, structure)
+        self.note_places(values, {*self.given.on_disk, *converted})
         self.check_disk()
         targets = self.executor.targets_of_blocks(values, self.given.counts, self.given.wanted, "cpu")
         journal = Journal(self.path / "journal")
@@ -182,11 +185,11 @@ class _Work:
             sync_folder(place.parent)
         return open_csc(place)
 
-    def note_places(self, values: Mapping[SSAValue, Any]) -> None:
+    def note_places(self, values: Mapping[SSAValue, Any], on_disk: Collection[str]) -> None:
         """Which arguments lie on disk, and what the others that are ours take."""
         for argument, value in values.items():
             name = self.executor.feature_name(argument)
-            if name is not None and name in self.given.on_disk:
+            if name is not None and name in on_disk:
                 self.on_disk.add(argument)
             elif name is None and isinstance(value, torch.Tensor):
                 self.held += value.nbytes

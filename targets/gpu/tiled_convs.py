@@ -21,6 +21,7 @@ from gnnc.targets.gpu.block_rows import place_of
 from gnnc.targets.gpu.csr import Csr
 from gnnc.targets.gpu.kernels.kernel import Kernel
 from gnnc.targets.gpu.kernels.threads import run_ranges
+from gnnc.targets.gpu.store.array_file import numbers_of
 from gnnc.targets.gpu.store.tiled_edges import Grid, TiledEdges, known_tilings, pieces_of, tiled_bytes, tiled_edges
 from gnnc.targets.gpu.stored_edges import StoredEdgeSet
 from gnnc.targets.gpu.tiling import Demand, Tiling
@@ -193,13 +194,13 @@ class TiledSums:
     def read_ahead(self, conv: TiledConv, tile: tuple[int, int]) -> None:
         """Lets the system read the rows of a tile while another one is added up."""
         for number in conv.from_disk:
-            rows = conv.inputs[number][1][slice(*tile)].numpy()
+            rows = numbers_of(conv.inputs[number][1][slice(*tile)])
             rows.view(np.uint8).reshape(-1)[::PAGE].sum()
 
 
 def copy_rows(rows: torch.Tensor, there: torch.Tensor, threads: int) -> None:
     """Copies rows from a file. Plain threads do it: those of torch's operations wait for each other actively, and some
     of them may wait for the disk."""
-    source, target = rows.numpy(), there.numpy()
+    source, target = numbers_of(rows), numbers_of(there)
     size = max(1, -(-len(source) // (4 * threads)))
     run_ranges(lambda a, b: np.copyto(target[a:b], source[a:b]), pieces_of(len(source), size), threads)

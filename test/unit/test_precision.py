@@ -14,6 +14,7 @@ from torch_geometric.nn.models import GAT, GCN, GIN, GraphSAGE
 
 import gnnc
 from gnnc.errors import GnncError
+from gnnc.targets.gpu import csr
 from gnnc.targets.reference.run import run_model
 
 Make: TypeAlias = Callable[[int], torch.nn.Module]
@@ -65,6 +66,18 @@ def test_batches_nodes_artifacts_and_given_features(name: str, tmp_path: Path) -
     loaded = gnnc.load(tmp_path / "m.gnnc")
     assert loaded.precision == "bf16" and loaded.verify(graph=graph).passed
     assert np.array_equal(loaded.run(graph=graph), whole)
+
+
+def test_sums_of_a_hub_take_32_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads share its edges, and pieces of them are added up in memory."""
+    nodes = 3000
+    star = np.stack([np.arange(1, nodes), np.zeros(nodes - 1, np.int64)])
+    x = np.random.default_rng(0).standard_normal((nodes, 16)).astype(np.float32)
+    program = gnnc.compile(MODELS["gat"](16).eval(), gnnc.Graph(x=x, edge_index=star), precision="bf16")
+    expected = program.run()
+    monkeypatch.setattr(csr, "HUB_EDGES", 500)
+    result = program.run(graph=gnnc.Graph(x=x, edge_index=star))
+    np.testing.assert_allclose(result, expected, atol=ROUNDING["bf16"] * abs(expected).max())
 
 
 def test_sparse_features_keep_their_numbers() -> None:

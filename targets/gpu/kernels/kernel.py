@@ -23,7 +23,7 @@ from gnnc.targets.gpu.kernels import compiler
 from gnnc.targets.gpu.kernels.machine import cpu
 from gnnc.targets.gpu.kernels.memrefs import rows_descriptor
 from gnnc.targets.gpu.kernels.threads import even_ranges, ranges_without, run_ranges
-from gnnc.targets.torch_functions import dtype_of
+from gnnc.targets.torch_functions import torch_dtype
 
 OF_THE_PLACE = ("densities", "layer", "conv")
 """What operations say of their place in a model."""
@@ -115,8 +115,10 @@ class Kernel(MachineCode):
     def first_sums(self) -> torch.Tensor:
         """The sums of a row before the first edge."""
         from gnnc.passes.loops.kernel import first_sums
+        from gnnc.passes.loops.row_loop import element_type
 
-        return torch.tensor(first_sums(self.op), dtype=dtype_of(self.op.outputs[0].type))
+        # results may be stored in 16 bits, sums never are
+        return torch.tensor(first_sums(self.op), dtype=torch_dtype(element_type(self.op)))
 
 
 class RowsKernel(MachineCode):

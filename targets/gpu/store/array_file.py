@@ -104,6 +104,10 @@ def mapped_zeros(path: Path, dtype: Any, shape: tuple[int, ...]) -> np.memmap[An
     return array
 
 
+def numbers_of(rows: torch.Tensor) -> np.ndarray[Any, Any]:
+    """The same memory as numpy's array, of a type with as many bits where numpy lacks that one."""
+    return rows.view(NUMPY_STAND_INS.get(rows.dtype, rows.dtype)).numpy()
+
+
 def bytes_of(rows: torch.Tensor) -> memoryview:
-    stored = NUMPY_STAND_INS.get(rows.dtype, rows.dtype)
-    return memoryview(cast(Any, rows.contiguous().view(stored).numpy().reshape(-1))).cast("B")
+    return memoryview(cast(Any, numbers_of(rows.contiguous()).reshape(-1))).cast("B")
