@@ -42,13 +42,17 @@ from gnnc.targets.gpu.store.writer import Writer
 from gnnc.targets.gpu.stored_inputs import stored_inputs
 from gnnc.targets.gpu.stored_results import StoredResults, file_shape, stored_value
 from gnnc.targets.gpu.stored_ways import Chooser, ChosenWay
-from gnnc.targets.gpu.streamed_structure import reason_against, streamed_structure
+from gnnc.targets.gpu.streamed_structure import bytes_of_rows, reason_against, streamed_structure, structure_file
 from gnnc.targets.gpu.tiled_convs import TiledSums, bytes_to_order
 from gnnc.targets.gpu.workers import torch_threads_started
 from gnnc.targets.torch_functions import dtype_of
 
 WRITE_SHARE = 8
 """Rows on their way to disk may take this part of the budget, one in so many."""
+
+STRUCTURE_SHARE = 16
+"""What depends on the graph alone and has a row a node lies on disk where it takes more of the budget, one in so many.
+"""
 
 OVERHEAD = 3 * 2**20
 OVERHEAD_SHARE = 3
@@ -115,6 +119,7 @@ class _Work:
         self.last_use = executor.last_uses
         self.on_disk: set[SSAValue] = set()
         self.held = 0
+        self.structure_on_disk: set[int] = set()
 
     def run(self) -> list[torch.Tensor]:
         structure = self.structure()
@@ -152,7 +157,11 @@ class _Work:
         reason = reason_against(self.functions)
         if reason is None:
             weights, counts = self.executor.weights, self.given.counts
-            result = streamed_structure(self.functions, self.given.inputs, weights, counts, self.ordered)
+            large = bytes_of_rows(self.functions, counts) > self.given.memory // STRUCTURE_SHARE
+            folder = self.path if large else None
+            result = streamed_structure(self.functions, self.given.inputs, weights, counts, self.ordered, folder)
+            files = [self.path / structure_file(place) for place in range(len(result))]
+            self.structure_on_disk = {id(v) for v, file in zip(result, files, strict=True) if large and file.exists()}
         else:
             result = self.structure_in_memory(reason)
         self.report.preparation = time.perf_counter() - start
@@ -189,7 +198,7 @@ class _Work:
         """Which arguments lie on disk, and what the others that are ours take."""
         for argument, value in values.items():
             name = self.executor.feature_name(argument)
-            if name is not None and name in on_disk:
+            if (name is not None and name in on_disk) or id(value) in self.structure_on_disk:
                 self.on_disk.add(argument)
             elif name is None and isinstance(value, torch.Tensor):
                 self.held += value.nbytes

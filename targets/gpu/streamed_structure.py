@@ -4,6 +4,7 @@ relations, each of which is put in order on disk, and degrees follow from that o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -32,10 +33,12 @@ from gnnc.dialects.gnn import (
     WithLoopsOp,
     WithoutLoopsOp,
 )
-from gnnc.dialects.gnn.attributes import domain_of
+from gnnc.dialects.gnn.attributes import domain_axis, domain_of, row_shape
 from gnnc.dialects.gnn.edge_sets import edge_set_type
+from gnnc.passes.analysis.cost_model import row_bytes
 from gnnc.passes.analysis.model_functions import ModelFunctions, argument_name, returned
 from gnnc.targets.gpu.batch_plan import WINDOW
+from gnnc.targets.gpu.store.array_file import ArrayFile
 from gnnc.targets.gpu.store.csc_file import CscFile
 from gnnc.targets.gpu.store.edge_stream import EdgeStream, Relation, Reversed, Union, WithLoops, WithoutLoops
 from gnnc.targets.gpu.store.sampled_edges import Sampled
@@ -100,9 +103,17 @@ def streamed_structure(
     weights: Mapping[str, torch.Tensor],
     counts: Mapping[str, int],
     ordered: Ordered,
+    folder: Path | None = None,
 ) -> tuple[Any, ...]:
-    """The results of @structure, edge sets as they lie on disk. There must be no reason against it."""
-    return _Structure(functions, inputs, weights, counts, ordered).run()
+    """The results of @structure, edge sets as they lie on disk. There must be no reason against it. With a folder,
+    results that have a row a node are computed some rows at a time and lie there, too."""
+    return _Structure(functions, inputs, weights, counts, ordered, folder).run()
+
+
+def bytes_of_rows(functions: ModelFunctions, counts: Mapping[str, int]) -> int:
+    """What the results of @structure that have a row a node would take in memory."""
+    values = [v for v in returned(functions.structure).arguments if is_on_nodes(v)]
+    return sum(counts[set_of(value)] * row_bytes(value.type) for value in values)
 
 
 class _Structure:
@@ -113,7 +124,9 @@ class _Structure:
         weights: Mapping[str, torch.Tensor],
         counts: Mapping[str, int],
         ordered: Ordered,
+        folder: Path | None,
     ):
+        self.folder = folder
         self.functions = functions
         self.weights = weights
         self.counts = counts
@@ -124,7 +137,7 @@ class _Structure:
 
     def run(self) -> tuple[Any, ...]:
         for op in self.functions.structure.body.block.ops:
-            if not isinstance(op, ReturnOp) and not is_fill_of_edges(op):
+            if not isinstance(op, ReturnOp) and not is_fill_of_edges(op) and not self.is_by_rows(op):
                 results = self.computed(op)
                 self.values.update(zip(op.results, results, strict=True))
         used = {self.functions.structure_place(a): a for a in self.functions.forward.body.block.args}
@@ -147,7 +160,7 @@ class _Structure:
             rows = 0 if domain is None else self.counts[domain.set_name.data]
             return (filled(op.result.type, op.value.value.data, rows, "cpu"),)
         if isinstance(op, AggregateOp):
-            return (self.degrees(op),)
+            return (self.degrees(op, 0, self.counts[set_of(op.result)]),)
         if isinstance(op, MaxDegreeOp):
             return (int(self.file(op.edges, op.end.data).offsets.diff().max()),)
         result = function_of(op)(*(self.values[operand] for operand in op.operands))
@@ -174,12 +187,12 @@ class _Structure:
             return Reversed(operands[0], *counts)
         return (WithLoops if isinstance(op, WithLoopsOp) else WithoutLoops)(operands[0], *counts)
 
-    def degrees(self, op: AggregateOp) -> torch.Tensor:
-        """The sum of the same number over the edges of every node."""
+    def degrees(self, op: AggregateOp, first: int, stop: int) -> torch.Tensor:
+        """The sum of the same number over the edges of each of some nodes."""
         fill = op.messages.owner
         assert isinstance(fill, FillOp)
-        offsets = self.file(op.edges, op.end.data).offsets
-        rows = torch.empty(offsets.shape[0] - 1, dtype=dtype_of(op.result.type))
+        offsets = self.file(op.edges, op.end.data).offsets[first : stop + 1]
+        rows = torch.empty(stop - first, dtype=dtype_of(op.result.type))
         for start in range(0, rows.shape[0], WINDOW):
             rows[start : start + WINDOW] = offsets[start : start + WINDOW + 1].diff()
         rows *= fill.value.value.data
@@ -191,11 +204,71 @@ class _Structure:
 
     def stored(self, value: SSAValue, argument: SSAValue | None) -> Any:
         """A result as the blocks take it."""
+        if isinstance(value.owner, Operation) and self.is_by_rows(value.owner):
+            return self.on_disk(value)
         if not isinstance(value.type, EdgeSetType):
             return self.values[value]
         stream: EdgeStream = self.values[value]
         end = next(iter(ends_of(argument)), End.TARGET) if argument is not None else End.TARGET
         return StoredEdgeSet(self.file(value, end), end, stream.source_count, stream.target_count)
+
+    # Values with a row a node, some rows at a time.
+
+    def is_by_rows(self, op: Operation) -> bool:
+        """Whether the results of an operation are never there as a whole."""
+        users = {use.operation for result in op.results for use in result.uses}
+        return (
+            self.folder is not None
+            and all(is_on_nodes(result) and domain_axis(result.type) == 0 for result in op.results)
+            and all(isinstance(user, ReturnOp) or self.is_by_rows(user) for user in users)
+        )
+
+    def on_disk(self, value: SSAValue) -> torch.Tensor:
+        assert self.folder is not None
+        count, place = self.counts[set_of(value)], returned(self.functions.structure).arguments.index(value)
+        file = ArrayFile(self.folder / structure_file(place), count, row_shape(value.type), dtype_of(value.type))
+        file.open()
+        for start in range(0, count, WINDOW):
+            file.write(start, self.rows(value, start, min(count, start + WINDOW), {}))
+        file.sync()
+        file.close()
+        return file.mapped()
+
+    def rows(self, value: SSAValue, first: int, stop: int, known: dict[SSAValue, Any]) -> Any:
+        """Some rows of a value, or a value without rows; `known` are those of others."""
+        if not is_on_nodes(value):
+            return self.values[value]
+        if value in known:
+            return known[value]
+        op = value.owner
+        if not isinstance(op, Operation) or not self.is_by_rows(op):
+            return self.values[value].narrow(domain_axis(value.type), first, stop - first)
+        if isinstance(op, AggregateOp):
+            results: tuple[Any, ...] = (self.degrees(op, first, stop),)
+        elif isinstance(op, FillOp):
+            results = (filled(op.result.type, op.value.value.data, stop - first, "cpu"),)
+        else:
+            result = function_of(op)(*(self.rows(operand, first, stop, known) for operand in op.operands))
+            results = tuple(result) if isinstance(result, tuple | list) else (result,)
+        known.update(zip(op.results, results, strict=True))
+        return known[value]
+
+
+def structure_file(place: int) -> str:
+    """The name of the file of a result of @structure."""
+    return f"structure-{place}.npy"
+
+
+def is_on_nodes(value: SSAValue) -> bool:
+    domain = domain_of(value.type)
+    return domain is not None and domain.is_nodes
+
+
+def set_of(value: SSAValue) -> str:
+    """The node set of a value with a row a node."""
+    domain = domain_of(value.type)
+    assert domain is not None
+    return domain.set_name.data
 
 
 def is_fill_of_edges(op: Operation) -> bool:
