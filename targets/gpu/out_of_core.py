@@ -30,7 +30,7 @@ from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.finished_work import BatchesLeft, FinishedWork, KnownPlan, Settings
 from gnnc.targets.gpu.hub_rows import bytes_per_edge
 from gnnc.targets.gpu.memory_meter import MemoryMeter
-from gnnc.targets.gpu.planned_batches import NodeSet
+from gnnc.targets.gpu.planned_batches import BYTES_PER_BATCH, NodeSet
 from gnnc.targets.gpu.progress import progress
 from gnnc.targets.gpu.run_report import BlockReport, RunReport
 from gnnc.targets.gpu.store.array_file import ArrayFile
@@ -277,6 +277,7 @@ class _Work:
         report.passes = len(chosen.ranges)
         report.seconds = {"read and plan": time.perf_counter() - start}
         self.report.blocks.append(report)
+        self.held += BYTES_PER_BATCH * len(batches)
         return chosen, BlockPlan(batches, max(1, share // bytes_per_edge(op)), report)
 
     def check_memory(self, op: ConvBlockOp, chosen: ChosenWay, left: int) -> None:

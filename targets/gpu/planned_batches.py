@@ -7,6 +7,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, overload
+from zlib import compress, decompress
 
 import numpy as np
 import torch
@@ -15,6 +16,9 @@ NodeSet: TypeAlias = range | torch.Tensor
 
 NUMBERS = 6
 """Of a batch: the place of its last node and one, and what PlannedBatch has beside nodes."""
+
+BYTES_PER_BATCH = 100
+"""What a batch leaves in plan and report, and what is left to do of it."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +73,12 @@ class PlannedBatches(Sequence[PlannedBatch]):
 
     def as_text(self) -> str:
         """All numbers, for a journal."""
-        return b64encode(np.frombuffer(self.numbers, np.int64).astype("<i8").tobytes()).decode()
+        numbers = np.frombuffer(self.numbers, np.int64).astype("<i8", copy=False)
+        return b64encode(compress(numbers.data)).decode()
 
     @staticmethod
     def of_text(nodes: NodeSet, text: str) -> PlannedBatches:
         batches = PlannedBatches(nodes)
-        batches.numbers.frombytes(np.frombuffer(b64decode(text), "<i8").astype(np.int64).tobytes())
+        numbers = np.frombuffer(decompress(b64decode(text)), "<i8").astype(np.int64, copy=False)
+        batches.numbers.frombytes(numbers.data.cast("B"))
         return batches
