@@ -43,6 +43,11 @@ class KnownPlan:
     def of(way: Way, tiling: Tiling | None, batches: PlannedBatches) -> KnownPlan:
         return KnownPlan(way, tiling, batches.as_text())
 
+    @property
+    def count(self) -> int:
+        """How many batches there are."""
+        return len(self.planned(range(0)))
+
     def planned(self, nodes: NodeSet) -> PlannedBatches:
         return PlannedBatches.of_text(nodes, self.batches)
 

@@ -217,6 +217,8 @@ class _Work:
     ) -> None:
         files = [self.file_of(place, j, output) for j, output in enumerate(op.outputs)]
         if place in done.blocks:
+            # the blocks that follow are planned as they were in a run that was not interrupted
+            self.held += BYTES_PER_BATCH * sum(plan.count for (block, _), plan in done.plans.items() if block == place)
             values.update(self.known(place, op, files))
             advance(1.0)
             return
