@@ -108,7 +108,7 @@ class Program:
         them by node type, where types left out get no rows; `batch_size` the number of target nodes a batch (default:
         as many as keep a batch's edge values within 40 MiB, on a device 256 MiB); `memory` the most to use, such as
         "512MiB": on cuda of the device's memory, on cpu by the executor's own arrays, among which the graph and
-        features that are given are not; batches are then as large as fit and as is fast, and `report` says what was
+        features that are given are not; batches are then as large as fit, and `report` says what was
         measured; `device` "cpu" or "cuda"; `threads` how many share the work on the host (default: as many as torch
         uses), which changes no number of the result. Features as a numpy array give numpy arrays, a torch tensor gives
         tensors, and one on the device gives tensors there. On cuda, what fits on the device stays there until the run
@@ -116,7 +116,7 @@ class Program:
 
         With `store`, a folder, what is as large as the graph lies there and not in memory: the edges in order, and what
         each layer computes. `memory`, 1 GiB if it is not given, is then what the run plans to need, whatever the size
-        of the graph (peaks of up to 1.3 times a budget of 64 MiB have been measured); features and edges should be
+        of the graph (peaks of up to 1.2 times a budget of 8 MiB have been measured); features and edges should be
         memory-mapped, as those of a folder of .npy files are. A run that was interrupted, in whatever way, goes on
         where it stopped when the same one is started again, and ends with the same bits. Results are arrays that are
         mapped from the store: they last until another run uses it.
