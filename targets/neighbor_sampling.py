@@ -1,7 +1,8 @@
 """Samples of neighbours: which of a node's edges a Conv sees, as `#gnn.sample` in the IR says.
 
 A node keeps the edges of the smallest hashes. With independent uniform hashes that is a draw without replacement, and
-it needs no state: every batch, order and thread draws the same.
+it needs no state: every batch, order and thread draws the same. Edges of a node have different hashes, for hashing can
+be undone.
 """
 
 from __future__ import annotations
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 GOLDEN = 0x9E3779B97F4A7C15
 MULTIPLIERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 SHIFTS = (30, 27, 31)
+
+
+LOOKED_AT = 2**18
+"""Hashes that are compared at a time: they stay in the cache."""
+
+LARGEST = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -49,11 +56,10 @@ def signed(number: int) -> int:
 
 def mixed(numbers: torch.Tensor) -> torch.Tensor:
     """SplitMix64's finaliser of int64 numbers."""
-    for shift, multiplier in zip(SHIFTS, (*MULTIPLIERS, None), strict=True):
+    for shift, multiplier in zip(SHIFTS, (*MULTIPLIERS, 1), strict=True):
         # torch shifts the sign in; the mask takes it out again
-        numbers = numbers ^ ((numbers >> shift) & ((1 << (64 - shift)) - 1))
-        if multiplier is not None:
-            numbers = numbers * signed(multiplier)
+        shifted = (numbers >> shift).bitwise_and_((1 << (64 - shift)) - 1)
+        numbers = shifted.bitwise_xor_(numbers).mul_(signed(multiplier))
     return numbers
 
 
@@ -111,11 +117,25 @@ def in_crowds(places: torch.Tensor, count: int, fanout: int) -> torch.Tensor:
 
 
 def smallest(hashes: torch.Tensor, places: torch.Tensor, count: int, fanout: int) -> torch.Tensor:
-    """For each entry whether it is among the `fanout` smallest of its place; of equal ones the first."""
-    order = torch.argsort(hashes, stable=True)
-    order = order[torch.argsort(places[order], stable=True)]
+    """For each entry whether it is among the `fanout` smallest of its place. Entries come place by place, more than
+    `fanout` of each place that has any, with a hash of its own each."""
+    if not hashes.shape[0]:
+        return torch.empty(0, dtype=torch.bool)
     sizes = torch.bincount(places, minlength=count)
-    rank = torch.arange(order.shape[0]) - (sizes.cumsum(0) - sizes)[places[order]]
-    result = torch.empty(order.shape[0], dtype=torch.bool)
-    result[order] = rank < fanout
-    return result
+    starts = sizes.cumsum(0) - sizes
+    limits = torch.empty(count, dtype=torch.int64)
+    for bits in range(fanout.bit_length(), int(sizes.max()).bit_length() + 1):
+        width = 1 << bits
+        alike = ((sizes > max(fanout, width // 2)) & (sizes <= width)).nonzero().squeeze(1)
+        for some in alike.split(max(1, LOOKED_AT // width)):
+            limits[some] = nth_smallest(hashes, starts[some, None], sizes[some, None], width, fanout)
+    return hashes <= limits[places]
+
+
+def nth_smallest(
+    hashes: torch.Tensor, starts: torch.Tensor, sizes: torch.Tensor, width: int, fanout: int
+) -> torch.Tensor:
+    """The largest hash that is kept of each of some places, which have `width` entries at most."""
+    column = torch.arange(width)
+    rows = hashes[(starts + column).clamp_(max=hashes.shape[0] - 1)]
+    return rows.masked_fill_(column >= sizes, LARGEST).kthvalue(fanout, dim=1).values
