@@ -59,7 +59,7 @@ class EdgeLoop:
         self.neighbors = neighbors
         self.leaf = leaf
         self.arrays = arrays
-        self.gathered: dict[tuple[SSAValue, int], None] = {}
+        self.gathered: dict[tuple[SSAValue, int], SSAValue] = {}
         self.layouts: dict[SSAValue, tuple[SSAValue, SSAValue]] = {}
 
     def prepare(self) -> None:
@@ -71,8 +71,8 @@ class EdgeLoop:
                 self.b.insert(layout)
                 self.layouts[array] = (address, layout.strides[0])
 
-    def note_gather(self, array: SSAValue, lanes: Lanes) -> None:
-        self.gathered[array, lanes.start] = None
+    def note_gather(self, array: SSAValue, lanes: Lanes, column: SSAValue) -> None:
+        self.gathered[array, lanes.start] = column
 
     def add_up(
         self, row: SSAValue, first: SSAValue, last: SSAValue, wanted: Sequence[Accumulated], carried: Sequence[SSAValue]
@@ -142,12 +142,12 @@ class EdgeLoop:
         ahead = min(PADDING, max(LEAST_AHEAD, PREFETCH_LINES // len(self.gathered)))
         coming = self.b.load_index(self.neighbors, self.b.offset(edge, ahead))
         flags = [self.b.i32(0), self.b.i32(L2), self.b.i32(1)]
-        for array, start in self.gathered:
+        for (array, _), column in self.gathered.items():
             address, stride = self.layouts[array]
             element = element_of(array)
             assert isinstance(element, FixedBitwidthType)
             size = self.b.index(element.size)
-            place = self.b.offset(self.b.add(arith.MuliOp(coming, stride)), start)
+            place = self.b.index_plus(self.b.add(arith.MuliOp(coming, stride)), column)
             at = self.b.index_plus(address, self.b.add(arith.MuliOp(place, size)))
             pointer = self.b.add(llvm.IntToPtrOp(self.b.add(arith.IndexCastOp(at, i64))))
             self.b.insert(llvm.CallIntrinsicOp("llvm.prefetch.p0", [pointer, *flags], []))

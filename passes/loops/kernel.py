@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
 
 from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import i32, i64
@@ -14,6 +16,7 @@ from gnnc.dialects.gnn.attributes import domain_of, row_shape
 from gnnc.passes.loops.arguments import KernelInput, Part, Role, kernel_inputs
 from gnnc.passes.loops.builder import list_type, rows_type
 from gnnc.passes.loops.edge_loop import Accumulated, Carried, EdgeLoop, carried_sums
+from gnnc.passes.loops.equal_tiles import equal_tiles
 from gnnc.passes.loops.expressions import Expressions
 from gnnc.passes.loops.lanes import Lanes, NoKernelError, operand_lanes, partition, row_size
 from gnnc.passes.loops.online_softmax import OnlineSoftmax, carried_by_softmax
@@ -23,6 +26,9 @@ from gnnc.passes.loops.softmax import Attention, attention_of
 
 TILE = 8
 """Accumulators that a pass over the edges keeps in registers; twice as many lose (spills)."""
+
+MANY = 3
+"""So many tiles that are alike are a loop; fewer are written out."""
 
 BLOCK = 512
 """So many edges are added up by themselves: the error of a sum of n numbers grows with BLOCK + n / BLOCK, not with n.
@@ -86,15 +92,15 @@ class ConvLoop(RowLoop):
             some = self.b.add(arith.CmpiOp(first, last, "slt"))
             self.b.when(some, lambda: self.add_to_sums(row, first, last))
             return
-        column = 0
-        for tile in self.tiles():
-            carried = self.carried(tile)
+
+        def compute(tile: Tile, column: SSAValue) -> None:
             if self.part is Part.FINISH:
-                totals = self.load_sums(self.sums, row, column, carried)
+                totals = self.load_sums(self.sums, row, column, self.carried(tile))
             else:
                 totals = self.add_up(tile, row, first, last, self.first_carried(tile))
-            column += sum(c.count for c in carried)
             self.store_results(row, tile, self.finished(tile, first, last, totals))
+
+        self.over_tiles(compute)
 
     # Sums: what the loop over edges carries, in registers or in memory.
 
@@ -154,33 +160,35 @@ class ConvLoop(RowLoop):
 
     def add_to_sums(self, row: SSAValue, first: SSAValue, last: SSAValue) -> None:
         """Adds edges `first` to `last` to the sums of a row in memory, or so many pieces of the row."""
-        column = 0
-        for tile in self.tiles():
+
+        def add(tile: Tile, column: SSAValue) -> None:
             carried = self.carried(tile)
             start = self.load_sums(self.sums, row, column, carried)
             if self.part is Part.MERGE:
                 totals = self.merge_pieces(tile, column, first, last, start)
             else:
                 totals = self.add_up(tile, row, first, last, start)
-            for c, total in zip(carried, totals, strict=True):
-                self.store_at(self.sums, Lanes(column, c.count), row, total)
-                column += c.count
+            for c, at, total in zip(carried, self.columns_of(column, carried), totals, strict=True):
+                self.store_at(self.sums, row, at, c.count, total)
+
+        self.over_tiles(add)
 
     def merge_pieces(
-        self, tile: Tile, column: int, first: SSAValue, last: SSAValue, carried: Sequence[SSAValue]
+        self, tile: Tile, column: SSAValue, first: SSAValue, last: SSAValue, carried: Sequence[SSAValue]
     ) -> list[SSAValue]:
         def merge(piece: SSAValue, so_far: list[SSAValue]) -> list[SSAValue]:
             return self.merged(tile, so_far, self.load_sums(self.of_pieces, piece, column, self.carried(tile)))
 
         return self.b.loop(first, last, self.b.index(1), carried, merge)
 
-    def load_sums(self, array: SSAValue, row: SSAValue, column: int, carried: Sequence[Carried]) -> list[SSAValue]:
-        loaded: list[SSAValue] = []
-        for c in carried:
-            at, one = self.b.index(column), c.count == 1
-            loaded.append(self.b.load(array, row, at) if one else self.b.load_vector(array, row, at, c.count))
-            column += c.count
-        return loaded
+    def load_sums(self, array: SSAValue, row: SSAValue, column: SSAValue, carried: Sequence[Carried]) -> list[SSAValue]:
+        places = self.columns_of(column, carried)
+        return [self.load_at(array, row, at, c.count) for c, at in zip(carried, places, strict=True)]
+
+    def columns_of(self, column: SSAValue, carried: Sequence[Carried]) -> list[SSAValue]:
+        """Where the sums of a tile lie in a row of sums, the first in `column`."""
+        starts = accumulate((c.count for c in carried[:-1]), initial=0)
+        return [self.b.offset(column, start) for start in starts]
 
     def store_results(self, row: SSAValue, tile: Tile, accumulators: dict[Accumulated, SSAValue]) -> None:
         def leaf(value: SSAValue, lanes: Lanes) -> SSAValue | None:
@@ -192,6 +200,23 @@ class ConvLoop(RowLoop):
         epilogue = Expressions(self.b, leaf)
         for place, lanes in tile.outputs:
             self.store(place, lanes, row, epilogue.value(self.results[place], lanes))
+
+    def over_tiles(self, body: Callable[[Tile, SSAValue], None]) -> None:
+        """Emits what is done with each tile, once for those that are alike; `body` is given where its sums begin."""
+        tiles, first_sum = self.tiles(), 0
+        outputs = [[(self.results[place], lanes) for place, lanes in tile.outputs] for tile in tiles]
+        for alike in equal_tiles(outputs, self.width, MANY):
+            unit = tiles[alike.first : alike.first + alike.tiles]
+            sums = [sum(c.count for c in self.carried(tile)) for tile in unit]
+            self.over_alike(alike, partial(self.in_unit, body, unit, first_sum, sums))
+            first_sum += alike.count * sum(sums)
+
+    def in_unit(
+        self, body: Callable[[Tile, SSAValue], None], unit: Sequence[Tile], first_sum: int, sums: Sequence[int]
+    ) -> None:
+        """Emits what is done with tiles, each of which has so many sums."""
+        for tile, begin in zip(unit, accumulate(sums[:-1], initial=first_sum), strict=True):
+            body(tile, self.column(begin, sum(sums)))
 
     # Tiles: outputs in pieces of a vector, together as long as their accumulators fit into registers.
 
@@ -288,6 +313,7 @@ class ConvLoop(RowLoop):
     def loaded(self, source: KernelInput, place: SSAValue | None, lanes: Lanes) -> SSAValue:
         if place is None:
             raise NoKernelError("an edge value is used outside of the loop over edges")
+        array, column = self.arrays[source], self.column_of(self.argument(source), lanes)
         if source.role is Role.NEIGHBOR and not lanes.is_scalar:
-            self.edge_loop.note_gather(self.arrays[source], lanes)
-        return self.load(source, place, lanes)
+            self.edge_loop.note_gather(array, lanes, column)
+        return self.load_at(array, place, column, lanes.count)

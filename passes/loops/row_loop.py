@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
-from xdsl.dialects import func
+from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, FunctionType, TensorType, UnitAttr, i1
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 
 from gnnc.dialects.gnn import FusedOperation
 from gnnc.passes.loops.arguments import KernelInput, kernel_inputs
 from gnnc.passes.loops.builder import LoopBuilder, index, rows_type
+from gnnc.passes.loops.equal_tiles import Alike
 from gnnc.passes.loops.expressions import HALF, element_of_tensor
 from gnnc.passes.loops.lanes import Lanes, NoKernelError
 
@@ -31,6 +32,9 @@ class RowLoop(ABC):
         self.element = element_type(op)
         self.width = VECTOR_BYTES // self.element.size
         self.results = op.results_inside
+        self.number: SSAValue | None = None
+        """Which of the tiles that are alike is computed, inside of a loop over them."""
+        self.steps: Mapping[SSAValue, int] = {}
 
     def function(self, name: str) -> func.FuncOp:
         inputs = [rows_type(self.stored_element(self.op.body.block.args[i.place])) for i in self.inputs]
@@ -65,21 +69,49 @@ class RowLoop(ABC):
     def row(self, row: SSAValue) -> None:
         """Emits what computes and stores one row of every result."""
 
-    def store(self, place: int, lanes: Lanes, row: SSAValue, value: SSAValue) -> None:
-        self.store_at(self.outputs[place], lanes, row, value)
+    # Places in a row.
 
-    def store_at(self, array: SSAValue, lanes: Lanes, row: SSAValue, value: SSAValue) -> None:
-        column = self.b.index(lanes.start)
-        if lanes.is_scalar:
+    def over_alike(self, alike: Alike, body: Callable[[], None]) -> None:
+        """Emits what computes a tile, in a loop where it stands for several."""
+        if alike.count == 1:
+            body()
+            return
+
+        def of_tile(number: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
+            self.number, self.steps = number, alike.steps
+            body()
+            self.number, self.steps = None, {}
+            return []
+
+        self.b.loop(self.b.index(0), self.b.index(alike.count), self.b.index(1), [], of_tile)
+
+    def column(self, start: int, step: int) -> SSAValue:
+        """`start` in the first of the tiles that are alike, and `step` more in each that follows."""
+        if self.number is None or step == 0:
+            return self.b.index(start)
+        return self.b.offset(self.b.add(arith.MuliOp(self.number, self.b.index(step))), start)
+
+    def column_of(self, value: SSAValue, lanes: Lanes) -> SSAValue:
+        return self.column(lanes.start, self.steps.get(value, 0))
+
+    def store(self, place: int, lanes: Lanes, row: SSAValue, value: SSAValue) -> None:
+        self.store_at(self.outputs[place], row, self.column_of(self.results[place], lanes), lanes.count, value)
+
+    def store_at(self, array: SSAValue, row: SSAValue, column: SSAValue, count: int, value: SSAValue) -> None:
+        if count == 1:
             self.b.store(value, array, row, column)
         else:
-            self.b.store_vector(self.b.widened(value), array, row, column, lanes.count)
+            self.b.store_vector(self.b.widened(value), array, row, column, count)
 
     def load(self, source: KernelInput, row: SSAValue, lanes: Lanes) -> SSAValue:
-        array, column = self.arrays[source], self.b.index(lanes.start)
-        if lanes.is_scalar:
-            return self.b.load(array, row, column)
-        return self.b.load_vector(array, row, column, lanes.count)
+        column = self.column_of(self.argument(source), lanes)
+        return self.load_at(self.arrays[source], row, column, lanes.count)
+
+    def argument(self, source: KernelInput) -> SSAValue:
+        return self.op.body.block.args[source.place]
+
+    def load_at(self, array: SSAValue, row: SSAValue, column: SSAValue, count: int) -> SSAValue:
+        return self.b.load(array, row, column) if count == 1 else self.b.load_vector(array, row, column, count)
 
 
 def place_of(argument: SSAValue) -> int:

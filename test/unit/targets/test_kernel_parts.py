@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch_geometric.nn import SimpleConv
 from torch_geometric.nn.models import GAT, GCN, GraphSAGE
 
 import gnnc
@@ -23,6 +24,20 @@ from gnnc.targets.gpu.kernels.threads import ranges_without
 from gnnc.targets.torch_functions import dtype_of
 
 WIDTH, ROWS, SOURCES = 40, 25, 30
+
+
+class Wide(torch.nn.Module):
+    """Rows of many tiles, which are computed in a loop."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lin = torch.nn.Linear(WIDTH, 1001)
+        self.conv = SimpleConv(aggr=["mean", "max"])
+
+    def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
+        return self.conv(self.lin(x).relu(), edge_index)
+
+
 MODELS: dict[str, Callable[[], torch.nn.Module]] = {
     "gcn": lambda: GCN(WIDTH, 40, 1),
     "sage": lambda: GraphSAGE(WIDTH, 40, 1, aggr=["mean", "max", "min"]),
@@ -30,6 +45,9 @@ MODELS: dict[str, Callable[[], torch.nn.Module]] = {
     "gatv2": lambda: GAT(WIDTH, 40, 1, heads=2, v2=True),
     "many heads": lambda: GAT(WIDTH, 128, 1, heads=8),
     "wide attention": lambda: GAT(WIDTH, 300, 1, heads=1),
+    "wide": Wide,
+    "heads of two tiles": lambda: GAT(WIDTH, 1024, 1, heads=4, v2=True),
+    "scores of all tiles": lambda: GAT(WIDTH, 600, 1, heads=1, v2=True),
 }
 
 
@@ -97,6 +115,14 @@ def test_parts_give_the_whole(name: str) -> None:
             torch.testing.assert_close(part, whole, rtol=1e-4, atol=1e-5)
 
     check()
+
+
+@pytest.mark.parametrize("name", ["wide", "heads of two tiles", "scores of all tiles"])
+def test_rows_of_many_tiles_are_the_models(name: str) -> None:
+    torch.manual_seed(0)
+    model, x, edge_index = MODELS[name]().eval(), torch.randn(50, WIDTH), torch.randint(0, 48, (2, 300))
+    program = gnnc.compile(model, gnnc.Graph(x=x, edge_index=edge_index))
+    torch.testing.assert_close(program.run(), model(x, edge_index), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["sage", "gat", "many heads"])

@@ -193,11 +193,11 @@ def test_what_is_given_in_another_type_is_no_part_of_a_kernel(number: str) -> No
 
 
 def test_rows_too_long_for_a_kernel_run_without() -> None:
-    module = parsed(ROWS.format(width=5000, dtype="f32", last="exp"))
-    weights = {"bias": torch.randn(5000)}
+    module = parsed(ROWS.format(width=20_000, dtype="f32", last="exp"))
+    weights = {"bias": torch.randn(20_000)}
     executor = executor_with_kernels(module, weights)
     assert not executor.kernels
-    inputs = {"x": torch.randn(3, 5000), "d": torch.randn(3, 1)}
+    inputs = {"x": torch.randn(3, 20_000), "d": torch.randn(3, 1)}
     expected = run_function(module, "forward", list(inputs.values()), weights, {"n": 3})
     assert_close(executor.run(inputs, [], {"n": 3})[0], expected[0])
 
