@@ -23,6 +23,7 @@ from benchmarks.generated_graphs import PRESETS, generate
 from benchmarks.inference_models import MODELS, Inference
 from gnnc.passes import get_all_passes
 from gnnc.targets.gpu import arena, compiled_block
+from gnnc.targets.gpu.kernels import dense_product
 
 PASSES = (
     "gnn-fold-weights",
@@ -33,7 +34,8 @@ PASSES = (
     "gnn-sink-convs",
     "gnn-select-primitives",
 )
-WHOLE, BATCHES, PAGES = "whole", "batches for the cache", "huge pages"
+WHOLE, BATCHES, PAGES, PRODUCTS = "whole", "batches for the cache", "huge pages", "kernels of products"
+VARIANTS = (*PASSES, BATCHES, PAGES, PRODUCTS)
 TOLERANCE = 1e-4
 
 
@@ -47,6 +49,9 @@ def without(what: str) -> Generator[None]:
             yield
     elif what == PAGES:
         with patch.object(arena, "advise_huge", nothing):
+            yield
+    elif what == PRODUCTS:
+        with patch.object(dense_product, "has_registers", lambda: False):
             yield
     else:
         with patch.object(class_of(what), "apply", nothing):
@@ -67,7 +72,7 @@ def seconds(model: str, preset: str, threads: int, repeats: int) -> dict[str, fl
     inference = Inference(MODELS[model](shape.features, shape.classes), generate(shape))
     runs: dict[str, Callable[[], torch.Tensor]] = {}
     results: list[torch.Tensor] = []
-    for what in (WHOLE, *PASSES, BATCHES, PAGES):
+    for what in (WHOLE, *VARIANTS):
         with without(what):
             program = gnnc.compile(inference.model, inference.graph)
             results.append(program.run(threads=threads))
@@ -93,7 +98,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=4)
     a = parser.parse_args()
     torch.set_num_threads(a.threads)
-    print(f"| {a.preset} | whole, s | {' | '.join([*PASSES, BATCHES, PAGES])} |\n|{'---|' * (len(PASSES) + 4)}")
+    print(f"| {a.preset} | whole, s | {' | '.join(VARIANTS)} |\n|{'---|' * (len(VARIANTS) + 2)}")
     for model in a.model:
         best = seconds(model, a.preset, a.threads, a.repeats)
         ratios = [f"{best[what] / best[WHOLE]:.2f}x" for what in best if what != WHOLE]

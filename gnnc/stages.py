@@ -16,7 +16,7 @@ from gnnc.passes.convert_gnn_to_loops import ConvertGnnToLoops
 from gnnc.passes.loops.lanes import NoKernelError
 from gnnc.passes.pipeline import fusing_pipeline
 from gnnc.targets.gpu.kernels import compiler
-from gnnc.targets.gpu.kernels.kernel import generic
+from gnnc.targets.gpu.kernels.machine_code import generic
 from gnnc.targets.gpu.triton_kernels.source import triton_source
 
 Stage = Literal["blocks", "fused", "loops", "llvm", "triton"]

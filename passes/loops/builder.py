@@ -271,7 +271,9 @@ class LoopBuilder:
         masked = vector.MaskedLoadOp(array, [row, column], self.mask(count), self.zeros(type_), type_)
         return self.extended(self.add(masked))
 
-    def store_vector(self, value: SSAValue, array: SSAValue, row: SSAValue, column: SSAValue, count: int) -> None:
+    def store_vector(
+        self, value: SSAValue, array: SSAValue, row: SSAValue, column: SSAValue, count: int | SSAValue
+    ) -> None:
         value = self.narrowed(value, element_of(array))
         if count == self.width:
             self.insert(vector.StoreOp(value, array, [row, column]))

@@ -12,6 +12,7 @@ import torch
 
 from gnnc.passes.analysis.product_prices import ProductPrices
 from gnnc.targets.gpu.kernels import cache
+from gnnc.targets.gpu.kernels.dense_product import dense_product
 from gnnc.targets.gpu.kernels.machine import cpu
 from gnnc.targets.gpu.sparse_rows import sparse_rows
 from gnnc.targets.gpu.workers import torch_threads
@@ -46,7 +47,7 @@ def measured(columns: int, width: int, generator: torch.Generator) -> tuple[floa
     some, more = (sparse_rows(torch.where(draw < density, x, 0)) for density in DENSITIES)
     for _ in range(ATTEMPTS):
         dense, low, high = seconds(
-            lambda: torch.mm(x, weight.t(), out=out),
+            lambda: dense_product(x, weight, None, out) or torch.mm(x, weight.t(), out=out),
             lambda: some.times(weight, None, out),
             lambda: more.times(weight, None, out),
         )

@@ -19,7 +19,9 @@ from gnnc.passes.loops.lanes import NoKernelError
 from gnnc.passes.pipeline import fusing_pipeline, storing_pipeline
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.kernels import compiler
-from gnnc.targets.gpu.kernels.kernel import AnyKernel, Kernel, RowsKernel, text_of
+from gnnc.targets.gpu.kernels.dense_product import make_kernels
+from gnnc.targets.gpu.kernels.kernel import AnyKernel, Kernel, RowsKernel
+from gnnc.targets.gpu.kernels.work_text import text_of
 from gnnc.targets.gpu.triton_kernels.kernel import TritonKernel, runs_on
 from gnnc.targets.gpu.workers import Workers
 
@@ -44,7 +46,7 @@ def executor_with_kernels(module: ModuleOp, weights: Mapping[str, torch.Tensor])
         )
         return BatchedExecutor(module, weights)
     fused = fused_module(module)
-    return BatchedExecutor(fused, weights, kernels_of(fused, cpu_kernel))
+    return BatchedExecutor(fused, weights, cpu_kernels_of(fused))
 
 
 def executor_on_device(module: ModuleOp, weights: Mapping[str, torch.Tensor], device: str) -> BatchedExecutor:
@@ -65,6 +67,13 @@ def fused_module(module: ModuleOp) -> ModuleOp:
     for module_pass in fusing_pipeline():
         module_pass.apply(Context(), fused)
     return fused
+
+
+def cpu_kernels_of(module: ModuleOp) -> dict[FusedOperation, AnyKernel]:
+    """The kernels of all fused operations; those of products are made, too."""
+    with collections_paused():
+        make_kernels(module)
+        return kernels_of(module, cpu_kernel)
 
 
 def cpu_kernel(op: FusedConvOp | FusedRowsOp) -> AnyKernel:

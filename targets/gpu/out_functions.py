@@ -31,6 +31,7 @@ from gnnc.dialects.gnn import (
 )
 from gnnc.dialects.gnn.attributes import domain_axis, domain_of
 from gnnc.targets.gpu.arena import LINE
+from gnnc.targets.gpu.kernels.dense_product import dense_product
 from gnnc.targets.gpu.sparse_rows import SparseRows
 
 OutFunction: TypeAlias = Callable[..., torch.Tensor]
@@ -100,6 +101,8 @@ def linear(op: LinearOp) -> OutFunction | None:
     ) -> torch.Tensor:
         if isinstance(x, SparseRows):
             return x.times(w, bias, out)
+        if dense_product(x, w, bias, out):
+            return out
         wide = whole_lines(out)
         if wide is not None:
             w, bias = padded(w, wide.shape[1]), None if bias is None else padded(bias, wide.shape[1])
@@ -118,6 +121,8 @@ def accumulates(op: Operation) -> bool:
 def add_product(out: torch.Tensor, x: torch.Tensor | SparseRows, w: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
     if isinstance(x, SparseRows):
         return x.times(w, rows, out)
+    if dense_product(x, w, rows, out):
+        return out
     if rows.data_ptr() != out.data_ptr():
         out.copy_(rows)
     wide = whole_lines(out)

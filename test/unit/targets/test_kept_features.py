@@ -83,7 +83,7 @@ def test_kernels_read_rows_in_lines_and_products_the_given_ones(monkeypatch: pyt
         read.append(array)
         return rows_descriptor(array)
 
-    monkeypatch.setattr("gnnc.targets.gpu.kernels.kernel.rows_descriptor", noting)
+    monkeypatch.setattr("gnnc.targets.gpu.kernels.machine_code.rows_descriptor", noting)
     program.run()
     wide = [array for array in read if array.shape == x.shape and array.stride(0) == 112]
     assert len(wide) > 0
