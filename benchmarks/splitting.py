@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import argparse
 import time
-from typing import Any, get_args
+from typing import Any, Self, get_args
+from unittest.mock import patch
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -18,6 +19,7 @@ from torch_geometric.nn import GATConv
 
 import gnnc
 from gnnc.passes.analysis.cost_model import CostKind
+from gnnc.targets.gpu.kernels import dense_product
 
 REPEATS = 3
 
@@ -26,11 +28,20 @@ PRODUCTS = tuple(getattr(op, form) for op in (torch.ops.aten.mm, torch.ops.aten.
 
 
 class CountMatmulRows(TorchDispatchMode):
-    """Counts the rows that go through matrix products while it is active."""
+    """Counts the rows that go through matrix products while it is active, all of them torch's."""
 
     def __init__(self) -> None:
         super().__init__()
         self.rows = 0
+        self.by_torch = patch.object(dense_product, "has_registers", lambda: False)
+
+    def __enter__(self) -> Self:
+        self.by_torch.start()
+        return super().__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        self.by_torch.stop()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func in PRODUCTS:

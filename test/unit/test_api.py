@@ -20,7 +20,6 @@ import gnnc
 from benchmarks.splitting import CountMatmulRows
 from gnnc.dialects.gnn import AggregateOp, ConvBlockOp, ConvOperation, Reduction
 from gnnc.targets.gpu.executor import BatchedExecutor
-from gnnc.targets.gpu.kernels import dense_product
 
 WIDTH = 10
 
@@ -211,7 +210,7 @@ def test_some_nodes_touch_only_their_neighborhood() -> None:
     with CountMatmulRows() as counted:
         result = program.run(nodes=[count - 1])
     assert_equal(result, eager(model, graph)[-1:])
-    assert counted.rows <= 2 * (3 + 2)
+    assert 0 < counted.rows <= 2 * (3 + 2)
 
 
 def test_threads_change_no_number(random_graph: gnnc.Graph) -> None:
@@ -260,8 +259,7 @@ def test_attention_over_all_nodes_is_refused_by_name(random_graph: gnnc.Graph) -
     assert "all pairs of nodes" in error.value.reason
 
 
-def test_a_widening_projection_runs_once_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dense_product, "has_registers", lambda: False)  # torch's products are counted
+def test_a_widening_projection_runs_once_a_node() -> None:
     nodes, edges = 3_000, 90_000
     generator = torch.Generator().manual_seed(0)
     graph = gnnc.Graph(
