@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import torch
 from torch.utils.weak import WeakTensorKeyDictionary
@@ -18,6 +19,7 @@ from gnnc.passes.loops.row_loop import VECTOR_BYTES
 from gnnc.targets.gpu.kernels import compiler
 from gnnc.targets.gpu.kernels.machine import cpu
 from gnnc.targets.gpu.kernels.machine_code import MachineCode
+from gnnc.targets.gpu.kernels.memrefs import columns_descriptor, rows_descriptor
 from gnnc.targets.gpu.kernels.threads import even_ranges
 from gnnc.targets.torch_functions import dtype_of
 
@@ -33,17 +35,21 @@ LARGEST_WEIGHT = 2 * 2**20
 def dense_product(x: torch.Tensor, weight: torch.Tensor, added: torch.Tensor | None, out: torch.Tensor) -> bool:
     """Writes into `out` the product of a matrix with the transpose of `weight`, plus a bias or rows that are `added`,
     which may be `out` itself. False where there is no kernel for it, and nothing is written."""
-    if not (x.dtype == weight.dtype == out.dtype and out.stride(1) == 1 and has_kernel(weight)):
+    if not (x.dtype == weight.dtype == out.dtype and fits(weight.shape, weight.dtype)):
         return False
-    rows = (zeros(x.dtype, weight.shape[0]) if added is None else added).expand(out.shape)
+    added = zeros(x.dtype, weight.shape[0]) if added is None else added
+    if any(array.stride(-1) != 1 for array in (x, added, out)):
+        return False
+    rows, depth = x.shape
+    added_stride = added.stride(0) if added.dim() == 2 else 0
+    of_x = columns_descriptor(x, rows, x.stride(0), 0, depth)
+    threads = torch.get_num_threads()
+    ranges = even_ranges(rows, threads)
     for part in parts_of(weight):
-        arrays = [x, part.panels, rows[:, part.columns], out[:, part.columns]]
-        part.kernel(arrays, torch.get_num_threads())
+        of_added = columns_descriptor(added, rows, added_stride, part.start, part.count)
+        of_out = columns_descriptor(out, rows, out.stride(0), part.start, part.count)
+        part.kernel.call(ranges, [of_x, part.descriptor, of_added, of_out], threads)
     return True
-
-
-def has_kernel(weight: torch.Tensor) -> bool:
-    return fits(weight.shape, weight.dtype)
 
 
 def fits(shape: Sequence[int], dtype: torch.dtype) -> bool:
@@ -76,10 +82,13 @@ def zeros(dtype: torch.dtype, count: int) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class Part:
-    """Columns of a product, the panels of the weight that give them, and their kernel."""
+    """Columns `start` to `start + count` of a product, the panels of the weight that give them, what MLIR passes for
+    those, and their kernel."""
 
-    columns: slice
+    start: int
+    count: int
     panels: torch.Tensor
+    descriptor: Any
     kernel: ProductKernel
 
 
@@ -95,10 +104,16 @@ def parts_of(weight: torch.Tensor) -> Sequence[Part]:
 
 
 def cut(weight: torch.Tensor) -> list[Part]:
-    cuts = column_cuts(weight.shape[0], weight.dtype)
-    wide = torch.nn.functional.pad(weight, (0, 0, 0, cuts[-1][0].stop - weight.shape[0]))
+    cuts, count = column_cuts(weight.shape[0], weight.dtype), weight.shape[0]
+    wide = torch.nn.functional.pad(weight, (0, 0, 0, cuts[-1][0].stop - count))
     width = VECTOR_BYTES // weight.itemsize
-    return [Part(at, panels(wide[at], vectors * width), kernel_for(weight.dtype, vectors)) for at, vectors in cuts]
+    parts: list[Part] = []
+    for at, vectors in cuts:
+        cut_out = panels(wide[at], vectors * width)
+        descriptor, _ = rows_descriptor(cut_out)
+        kernel = kernel_for(weight.dtype, vectors)
+        parts.append(Part(at.start, min(at.stop, count) - at.start, cut_out, descriptor, kernel))
+    return parts
 
 
 def column_cuts(count: int, dtype: torch.dtype) -> list[tuple[slice, int]]:
@@ -124,10 +139,6 @@ class ProductKernel(MachineCode):
             f"product of {dtype} with panels of {vectors} vectors",
             lambda: ModuleOp([product_function("kernel", ELEMENTS[dtype], vectors)]),
         )
-
-    def __call__(self, arrays: Sequence[torch.Tensor], threads: int) -> None:
-        """Rows, panels, what is added, and where the result goes."""
-        self.run(even_ranges(arrays[0].shape[0], threads), [], arrays, threads)
 
 
 @cache

@@ -33,7 +33,11 @@ class MachineCode:
     ) -> None:
         """Computes the rows of some ranges. The tensors behind `lists` and `arrays` live as long."""
         rows = [rows_descriptor(array) for array in arrays]
-        pointers = [byref(d) for d, _ in (*lists, *rows)]
+        self.call(ranges, [d for d, _ in (*lists, *rows)], threads)
+
+    def call(self, ranges: Sequence[tuple[int, int]], descriptors: Sequence[Any], threads: int) -> None:
+        """The same, of what MLIR is passed for arrays."""
+        pointers = [byref(d) for d in descriptors]
         entry = self.entry
 
         def work(begin: int, end: int) -> None:

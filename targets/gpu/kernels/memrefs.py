@@ -29,3 +29,10 @@ def rows_descriptor(array: torch.Tensor) -> tuple[Any, torch.Tensor]:
         size *= length
     address = array.data_ptr()
     return ROWS(address, address, 0, rows, size, stride, 1), array
+
+
+def columns_descriptor(array: torch.Tensor, rows: int, row_stride: int, start: int, count: int) -> Any:
+    """What MLIR passes for `count` columns from `start` on of so many rows, whose numbers lie side by side. A stride of
+    0 is one row again and again. The tensor must live as long."""
+    address = array.data_ptr() + start * array.itemsize
+    return ROWS(address, address, 0, rows, count, row_stride, 1)
