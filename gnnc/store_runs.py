@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gnnc.frontend.inputs import ModelInput
 
 DEFAULT_MEMORY = "1GiB"
-FORMAT = "3"
+FORMAT = "4"
 """Of what lies in a store: a new one finds nothing of an old one."""
 
 

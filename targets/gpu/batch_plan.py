@@ -8,7 +8,7 @@ that is resumed has the batches it had before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,7 @@ from gnnc.targets.gpu.batch import edges_of
 from gnnc.targets.gpu.block_rows import TARGETS, Edges, NeighborNodes, Rows, place_of
 from gnnc.targets.gpu.distinct import DistinctCounter, counter_for
 from gnnc.targets.gpu.memory_model import Point
-from gnnc.targets.gpu.planned_batches import NodeSet, PlannedBatch, PlannedBatches
+from gnnc.targets.gpu.planned_batches import NodeSet, PlannedBatch
 
 WINDOW = 2**16
 """Rows that are looked at together."""
@@ -67,15 +67,14 @@ class Planner:
     def set_of(self, rows: Edges | NeighborNodes) -> EdgeSet:
         return self.task.edge_sets[place_of(rows.edges)]
 
-    def batches(self) -> PlannedBatches:
+    def batches(self) -> Iterator[PlannedBatch]:
         """All batches in order."""
-        planned = PlannedBatches(self.task.nodes)
         start, last = 0, min(self.task.size, WINDOW)
         while start < len(self.task.nodes):
-            planned.append(self.batch_at(start, last))
-            last = len(planned[-1].nodes)
+            batch = self.batch_at(start, last)
+            last = len(batch.nodes)
             start += last
-        return planned
+            yield batch
 
     def batch_at(self, start: int, guess: int) -> PlannedBatch:
         """The batch that begins at `start`. `guess` says how long it may be."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,8 @@ from gnnc.targets.gpu.errors import ResourceError, size_text
 from gnnc.targets.gpu.hub_rows import bytes_per_edge
 from gnnc.targets.gpu.memory_model import arena_bytes
 from gnnc.targets.gpu.planned_batches import NodeSet, PlannedBatch, PlannedBatches
-from gnnc.targets.gpu.run_report import BatchTimes, BlockReport
+from gnnc.targets.gpu.run_report import MOST_TIMES, BlockReport
+from gnnc.targets.gpu.thinned import Thinned
 
 SORTING_BYTES_PER_EDGE = 24
 """What ordering the edges of a set by their ends takes while it lasts, beside its result."""
@@ -77,7 +78,7 @@ class BlockPlan:
 
     def again(self) -> BlockPlan:
         """The same for another run, with a report of its own."""
-        return replace(self, report=replace(self.report, retries=0, seconds={}, took=BatchTimes()))
+        return replace(self, report=replace(self.report, retries=0, seconds={}, took=Thinned(3, MOST_TIMES)))
 
 
 class Budget:
@@ -133,7 +134,7 @@ class Budget:
         left = int((self.memory - beside) * PLANNED_SHARE)
         # batches that several threads work on lie side by side
         share = left // self.threads if compiled.in_cache else left
-        batches = plan_block(op, compiled, operands, nodes, share, size)
+        batches = PlannedBatches(nodes, plan_block(op, compiled, operands, nodes, share, size))
         report = BlockReport(op.layer_index or 0, compiled.node_set, "in memory", beside, share, batches)
         return BlockPlan(batches, max(1, share // bytes_per_edge(op)), report)
 
@@ -152,15 +153,15 @@ def plan_block(
     size: int,
     *,
     with_outputs: bool = False,
-) -> PlannedBatches:
-    """Batches of at most `budget` bytes and `size` targets, their results among those bytes or not. Raises
+) -> Iterator[PlannedBatch]:
+    """Batches of at most `budget` bytes and `size` targets in order, their results among those bytes or not. Raises
     ResourceError if a node fits in no way."""
-    planned = Planner(planning_task(compiled, operands, nodes, budget, size, with_outputs=with_outputs)).batches()
-    for batch in planned:
+    read = sum(row_bytes(value.type) for value in op.neighbors if domain_of(value.type) is not None)
+    task = planning_task(compiled, operands, nodes, budget, size, with_outputs=with_outputs)
+    for batch in Planner(task).batches():
         if batch.is_hub:
             check_hub(op, compiled, batch, budget)
-    read = sum(row_bytes(value.type) for value in op.neighbors if domain_of(value.type) is not None)
-    return PlannedBatches(nodes, (replace(b, moved=moved_bytes(b, read, compiled.memory.outputs)) for b in planned))
+        yield replace(batch, moved=moved_bytes(batch, read, compiled.memory.outputs))
 
 
 def moved_bytes(batch: PlannedBatch, read: int, written: int) -> int:

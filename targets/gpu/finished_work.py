@@ -6,15 +6,14 @@ are there; blocks that are complete.
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias
 
 from gnnc.targets.gpu.batch import Batch
 from gnnc.targets.gpu.block_rows import Way
-from gnnc.targets.gpu.planned_batches import NodeSet, PlannedBatches
+from gnnc.targets.gpu.planned_batches import PlannedBatches
 from gnnc.targets.gpu.tiling import Tiling
 
 Function: TypeAlias = tuple[int, str]
@@ -29,37 +28,27 @@ class Settings:
     threads: int
     batch_size: int | None
 
+    def __str__(self) -> str:
+        return "-".join(map(str, vars(self).values()))
+
 
 @dataclass(frozen=True)
 class KnownPlan:
-    """How a function ran before: a run that goes on does the same, to the bit."""
+    """How a function ran before: a run that goes on does the same, to the bit. Its batches lie in a file of their
+    own."""
 
     way: Way
     tiling: Tiling | None
-    batches: str
-    """Their numbers, as text."""
-
-    @staticmethod
-    def of(way: Way, tiling: Tiling | None, batches: PlannedBatches) -> KnownPlan:
-        return KnownPlan(way, tiling, batches.as_text())
-
-    @property
-    def count(self) -> int:
-        """How many batches there are."""
-        return len(self.planned(range(0)))
-
-    def planned(self, nodes: NodeSet) -> PlannedBatches:
-        return PlannedBatches.of_text(nodes, self.batches)
 
     def record(self, settings: Settings) -> dict[str, Any]:
         tiling = None if self.tiling is None else [self.tiling.target_rows, *self.tiling.source_rows]
-        return {**vars(settings), "way": self.way.value, "tiling": tiling, "batches": self.batches}
+        return {**vars(settings), "way": self.way.value, "tiling": tiling}
 
     @staticmethod
     def of_record(record: Mapping[str, Any]) -> KnownPlan:
         given = record["tiling"]
         tiling = None if given is None else Tiling(given[0], tuple(given[1:]))
-        return KnownPlan(Way(record["way"]), tiling, record["batches"])
+        return KnownPlan(Way(record["way"]), tiling)
 
 
 @dataclass
@@ -71,7 +60,7 @@ class FinishedWork:
     ranges: dict[Function, list[tuple[int, int]]] = field(default_factory=dict[Function, list[tuple[int, int]]])
 
     @staticmethod
-    def of(records: Sequence[Mapping[str, Any]], settings: Settings) -> FinishedWork:
+    def of(records: Iterable[Mapping[str, Any]], settings: Settings) -> FinishedWork:
         """Plans that were made with other settings are left out."""
         done = FinishedWork()
         for record in records:
@@ -92,39 +81,32 @@ def add_range(ranges: list[tuple[int, int]], begin: int, end: int) -> None:
     ranges.append((begin, end))
 
 
-class BatchesLeft(Sequence[Batch]):
-    """The batches without the targets that have been `done`. A run that is resumed with the budget that it had before
-    finds its batches as they were, whole."""
+class BatchesLeft(Collection[Batch]):
+    """The batches in order, without the targets that have been `done`. A run that is resumed with the budget that it
+    had before finds its batches as they were, whole."""
 
     def __init__(self, planned: PlannedBatches, done: Sequence[tuple[int, int]]):
-        self.nodes = planned.nodes
-        self.bounds = array("q")
-        """Of each the first place, the one behind it, and whether it is a hub."""
-        first, gone = 0, sorted(done)
-        for batch in planned:
-            stop = first + len(batch.nodes)
-            for begin, end in remaining(first, stop, gone):
-                self.bounds.extend((begin, end, batch.is_hub))
-            first = stop
+        self.planned = planned
+        self.gone = sorted(done)
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self.between(0, len(self.planned.nodes))
 
     def __len__(self) -> int:
-        return len(self.bounds) // 3
+        return sum(1 for _ in self)
 
-    @overload
-    def __getitem__(self, place: int) -> Batch: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Batch]: ...
-    def __getitem__(self, place: int | slice) -> Batch | list[Batch]:
-        if isinstance(place, slice):
-            return [self[i] for i in range(*place.indices(len(self)))]
-        place = range(len(self))[place]
-        begin, end, is_hub = self.bounds[3 * place : 3 * place + 3]
-        return Batch(self.nodes[begin:end], "cpu", is_hub=bool(is_hub), first=begin)
+    def __contains__(self, batch: object) -> bool:
+        return any(batch == other for other in self)
 
-    def between(self, first: int, stop: int) -> list[Batch]:
-        """Those whose first place is in a range."""
-        begins = self.bounds[::3]
-        return self[bisect_left(begins, first) : bisect_left(begins, stop)]
+    def between(self, first: int, stop: int) -> Iterator[Batch]:
+        """What is left of those that begin in a range of places."""
+        nodes, places = self.planned.nodes, range(len(self.planned))
+        for place in places[bisect_left(places, first, key=self.planned.first_of) :]:
+            begin, batch = self.planned.first_of(place), self.planned[place]
+            if begin >= stop:
+                return
+            for start, end in remaining(begin, begin + len(batch.nodes), self.gone):
+                yield Batch(nodes[start:end], "cpu", is_hub=batch.is_hub, first=start)
 
 
 def remaining(first: int, stop: int, done: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -12,6 +12,7 @@ import torch
 
 from gnnc.targets.gpu.arena import trim
 from gnnc.targets.gpu.background import background
+from gnnc.targets.gpu.thinned import Thinned
 
 INTERVAL = 0.005
 """Seconds from one look to the next."""
@@ -34,7 +35,7 @@ class MemoryMeter:
         self.trimmed = 0.0
         self.base = anonymous_bytes()
         self.highest = self.base
-        self.timeline: list[tuple[float, int]] = []
+        self.timeline = Thinned(2, LONGEST)
         """Seconds of `time.perf_counter`, and bytes over those at the start."""
         self.ended = threading.Event()
         self.watching: Future[None] | None = None
@@ -68,7 +69,7 @@ class MemoryMeter:
         now = anonymous_bytes()
         if now is not None and self.highest is not None:
             self.highest = max(self.highest, now)
-            self.note(now)
+            self.timeline.append(time.perf_counter(), now - (self.base or 0))
             self.give_back(now)
 
     def give_back(self, now: int) -> None:
@@ -78,13 +79,6 @@ class MemoryMeter:
             return
         trim()
         self.trimmed = moment
-
-    def note(self, now: int) -> None:
-        """Adds to the timeline; of two neighbors the larger one stays where it gets long."""
-        self.timeline.append((time.perf_counter(), now - (self.base or 0)))
-        if len(self.timeline) >= LONGEST:
-            pairs = zip(self.timeline[::2], self.timeline[1::2], strict=True)
-            self.timeline = [max(pair, key=lambda moment: moment[1]) for pair in pairs]
 
 
 def anonymous_bytes() -> int | None:

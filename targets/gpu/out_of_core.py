@@ -30,7 +30,7 @@ from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.finished_work import BatchesLeft, FinishedWork, KnownPlan, Settings
 from gnnc.targets.gpu.hub_rows import bytes_per_edge
 from gnnc.targets.gpu.memory_meter import MemoryMeter
-from gnnc.targets.gpu.planned_batches import BYTES_PER_BATCH, NodeSet
+from gnnc.targets.gpu.planned_batches import NodeSet, PlannedBatches
 from gnnc.targets.gpu.progress import progress
 from gnnc.targets.gpu.run_report import BlockReport, RunReport
 from gnnc.targets.gpu.store.array_file import ArrayFile
@@ -132,8 +132,7 @@ class _Work:
         journal = Journal(self.path / "journal")
         results: list[torch.Tensor] = []
         try:
-            done = FinishedWork.of(journal.records, self.settings)
-            journal.records.clear()
+            done = FinishedWork.of(journal.records(), self.settings)
             with progress(self.executor.operations) as advance:
                 for place, op in enumerate(self.executor.operations):
                     if isinstance(op, ConvBlockOp):
@@ -217,8 +216,6 @@ class _Work:
     ) -> None:
         files = [self.file_of(place, j, output) for j, output in enumerate(op.outputs)]
         if place in done.blocks:
-            # the blocks that follow are planned as they were in a run that was not interrupted
-            self.held += BYTES_PER_BATCH * sum(plan.count for (block, _), plan in done.plans.items() if block == place)
             values.update(self.known(place, op, files))
             advance(1.0)
             return
@@ -230,14 +227,15 @@ class _Work:
         try:
             results = StoredResults(op, files, writer, {"block": place})
             operands = [values[operand] for operand in op.operands]
-            for compiled in self.executor.compile(op, "cpu"):
+            for number, compiled in enumerate(self.executor.compile(op, "cpu")):
                 nodes = targets.get((op, compiled.node_set), range(self.given.counts[compiled.node_set]))
                 results.key = {"block": place, "set": compiled.node_set}
                 ranges = [] if any(file is None for file in files) else done.ranges.get((place, compiled.node_set), [])
                 known = done.plans.get((place, compiled.node_set))
-                chosen, plan = self.plan(op, compiled, operands, nodes, known)
+                file = self.path / f"plan-{place}-{number}-{self.settings}"
+                chosen, plan = self.plan(op, compiled, operands, nodes, known, file)
                 if known is None:
-                    record = KnownPlan.of(chosen.way, chosen.tiling, plan.batches).record(self.settings)
+                    record = KnownPlan(chosen.way, chosen.tiling).record(self.settings)
                     journal.append({**results.key, "plan": record})
                 self.function(op, chosen, plan, results, ranges, advance)
                 writer.flush()
@@ -259,8 +257,10 @@ class _Work:
         operands: list[Any],
         nodes: NodeSet,
         known: KnownPlan | None,
+        file: Path,
     ) -> tuple[ChosenWay, BlockPlan]:
-        """How one function of a block runs: as it is `known` from an earlier attempt, or as is cheapest."""
+        """How one function of a block runs: as it is `known` from an earlier attempt, or as is cheapest. Its batches
+        lie in a file."""
         start = time.perf_counter()
         trim()
         memory = self.given.memory
@@ -273,13 +273,16 @@ class _Work:
         share = share // self.given.threads if compiled.is_local else share
         limit = compiled.cache_rows if compiled.is_local else max(1, len(nodes))
         size = max(1, min(self.given.batch_size or limit, limit))
-        batches = known.planned(nodes) if known is not None else chosen.batches(op, nodes, share, size)
+        if known is None:
+            batches = PlannedBatches.to_file(file, nodes, chosen.batches(op, share, size))
+            sync_folder(self.path)
+        else:
+            batches = PlannedBatches.of_file(file, nodes)
         kept = chosen.kept + self.held
         report = BlockReport(op.layer_index or 0, compiled.node_set, chosen.way.value, kept, share, batches)
         report.passes = len(chosen.ranges)
         report.seconds = {"read and plan": time.perf_counter() - start}
         self.report.blocks.append(report)
-        self.held += BYTES_PER_BATCH * len(batches)
         return chosen, BlockPlan(batches, max(1, share // bytes_per_edge(op)), report)
 
     def check_memory(self, op: ConvBlockOp, chosen: ChosenWay, left: int) -> None:
@@ -303,11 +306,12 @@ class _Work:
     ) -> None:
         """Runs all batches of one function that have not been done before."""
         batches = BatchesLeft(plan.batches, ranges)
-        sums = self.tiled_sums(chosen) if batches else None
+        count = len(batches)
+        sums = self.tiled_sums(chosen) if count else None
         trim()
         start = time.perf_counter()
         work = BlockRun(op, chosen.compiled, chosen.operands, results, self.executor.weights, plan)
-        step = partial(advance, 1 / len(self.executor.compile(op, "cpu")) / max(1, len(batches)))
+        step = partial(advance, 1 / len(self.executor.compile(op, "cpu")) / max(1, count))
         room = None if chosen.compiled.is_local else plan.most_bytes
         for part in chosen.ranges:
             inside = batches if sums is None else with_sums(batches, part, sums)
@@ -406,7 +410,7 @@ class _Work:
 def with_sums(batches: BatchesLeft, part: NodeSet, sums: TiledSums) -> list[Batch]:
     """The batches of a range of targets, with what has to be added up for them."""
     assert isinstance(part, range)
-    inside = batches.between(part.start, part.stop)
+    inside = list(batches.between(part.start, part.stop))
     added = sums.add_up(part.start, part.stop) if inside else ()
     return [
         replace(batch, sums=tuple(array[batch.first - part.start :][: batch.rows] for array in added))

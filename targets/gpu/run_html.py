@@ -64,12 +64,12 @@ def pictures_of(block: BlockReport) -> str:
 
 def over_time(report: RunReport) -> str:
     """Memory and the sizes of batches over the seconds of the run; the line is the budget."""
-    took = [(end, nodes) for block in report.blocks for end, nodes, _ in block.took]
+    took = [(end, int(nodes)) for block in report.blocks for end, nodes, _ in block.took]
     memory = curve("bytes of memory", report.timeline, report.start, report.memory or 0)
     return f"<h2>Over time</h2>{memory}{curve('target nodes of the batch that ends', sorted(took), report.start)}"
 
 
-def curve(label: str, moments: Sequence[tuple[float, int]], start: float, limit: int = 0) -> str:
+def curve(label: str, moments: Sequence[tuple[float, ...]], start: float, limit: int = 0) -> str:
     """A picture of values at some seconds, and a line at a limit."""
     if not moments:
         return ""
@@ -79,7 +79,7 @@ def curve(label: str, moments: Sequence[tuple[float, int]], start: float, limit:
     place = HEIGHT * (1 - limit / top)
     line = f'<path d="M0 {place:.1f}H{WIDTH}" stroke="#c03028"/>' if limit else ""
     return (
-        f'<p>{label}, at most {max(value for _, value in moments):,}, in {last:.2f} s</p><svg width="{WIDTH}" '
+        f'<p>{label}, at most {max(int(value) for _, value in moments):,}, in {last:.2f} s</p><svg width="{WIDTH}" '
         f'height="{HEIGHT}" fill="none"><polyline points="{points}" stroke="#4878a8"/>{line}</svg>'
     )
 

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from gnnc.targets.gpu.memory_meter import MemoryMeter
 from gnnc.targets.gpu.planned_batches import PlannedBatches
+from gnnc.targets.gpu.thinned import Thinned
 
-
-class BatchTimes:
-    """For each batch when it ended, in seconds of a clock of no known beginning, its targets, and its seconds."""
-
-    def __init__(self) -> None:
-        self.numbers = array("d")
-
-    def append(self, end: float, nodes: int, seconds: float) -> None:
-        self.numbers.extend((end, nodes, seconds))
-
-    def __iter__(self) -> Iterator[tuple[float, int, float]]:
-        for place in range(0, len(self.numbers), 3):
-            end, nodes, seconds = self.numbers[place : place + 3]
-            yield end, int(nodes), seconds
+MOST_TIMES = 4096
+"""Of batches; a small budget has tens of thousands."""
 
 
 @dataclass
@@ -43,7 +32,8 @@ class BlockReport:
     retries: int = 0
     passes: int = 1
     seconds: dict[str, float] = field(default_factory=dict[str, float])
-    took: BatchTimes = field(default_factory=BatchTimes)
+    took: Thinned = field(default_factory=partial(Thinned, 3, MOST_TIMES))
+    """For each batch when it ended, in seconds of a clock of no known beginning, its targets, and its seconds."""
 
 
 @dataclass
@@ -63,13 +53,13 @@ class RunReport:
     """Seconds to find that order and to copy what is in it, or to open what an earlier run has left of that."""
     blocks: list[BlockReport] = field(default_factory=list[BlockReport])
 
-    timeline: Sequence[tuple[float, int]] = ()
+    timeline: Sequence[tuple[float, ...]] = ()
     """Memory over time: seconds of the same clock, and bytes."""
 
     def measured(self, meter: MemoryMeter) -> None:
         """Takes what was measured while the run went on."""
         self.peak = meter.peak
-        self.timeline = meter.timeline
+        self.timeline = list(meter.timeline)
 
     @property
     def retries(self) -> int:
@@ -86,7 +76,7 @@ class RunReport:
         blocks: list[dict[str, Any]] = []
         for block in self.blocks:
             record = {k: v for k, v in vars(block).items() if k not in ("batches", "took")}
-            took = [{"end": end - self.start, "nodes": nodes, "seconds": seconds} for end, nodes, seconds in block.took]
+            took = [{"end": end - self.start, "nodes": int(n), "seconds": seconds} for end, n, seconds in block.took]
             batches = [
                 {
                     "nodes": len(b.nodes),
@@ -100,7 +90,7 @@ class RunReport:
             ]
             blocks.append({**record, "batches": batches, "took": took})
         whole = {name: value for name, value in vars(self).items() if name not in ("blocks", "timeline")}
-        timeline = [{"at": at - self.start, "bytes": size} for at, size in self.timeline]
+        timeline = [{"at": at - self.start, "bytes": int(size)} for at, size in self.timeline]
         return {**whole, "blocks": blocks, "timeline": timeline}
 
     @property

@@ -7,7 +7,7 @@ distinct rows that it needs.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from gnnc.targets.gpu.budget import PLANNED_SHARE, least_bytes, plan_block, plan
 from gnnc.targets.gpu.compiled_block import CompiledBlock
 from gnnc.targets.gpu.executor import BatchedExecutor
 from gnnc.targets.gpu.finished_work import KnownPlan
-from gnnc.targets.gpu.planned_batches import NodeSet, PlannedBatches
+from gnnc.targets.gpu.planned_batches import NodeSet, PlannedBatch
 from gnnc.targets.gpu.tiled_convs import TiledConv, copy_rows, row_size, tiled_convs
 from gnnc.targets.gpu.tiling import Tiling, best_tiling, gather_price
 
@@ -43,17 +43,11 @@ class ChosenWay:
     convs: Sequence[TiledConv] = ()
     tiling: Tiling | None = None
 
-    def batches(self, op: ConvBlockOp, nodes: NodeSet, share: int, size: int) -> PlannedBatches:
+    def batches(self, op: ConvBlockOp, share: int, size: int) -> Iterator[PlannedBatch]:
         """Batches of at most `share` bytes and `size` targets, none of which crosses from one range to the next. Raises
         ResourceError if a node fits in no way."""
-        return PlannedBatches(
-            nodes,
-            (
-                batch
-                for part in self.ranges
-                for batch in plan_block(op, self.compiled, self.operands, part, share, size, with_outputs=True)
-            ),
-        )
+        for part in self.ranges:
+            yield from plan_block(op, self.compiled, self.operands, part, share, size, with_outputs=True)
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from threading import Lock
 from typing import TypeAlias
 
 import torch
@@ -55,7 +56,7 @@ class Workers:
     def run(
         self,
         work: Work,
-        batches: Sequence[Batch],
+        batches: Collection[Batch],
         threads: int,
         *,
         share: bool,
@@ -73,7 +74,7 @@ class Workers:
                     work(batch, arena, threads)
                     done()
             return
-        left = iter(batches)
+        left = InTurns(batches)
         self.arenas += [Arena(own_pages=self.own_pages) for _ in range(helpers + 1 - len(self.arenas))]
         with torch_threads(1):
             waiting = [pool(threads).submit(take, work, left, arena, done) for arena in self.arenas[1 : helpers + 1]]
@@ -84,6 +85,18 @@ class Workers:
                     future.exception()
             for future in waiting:
                 future.result()
+
+
+class InTurns(Iterator[Batch]):
+    """Batches that threads share: one asks at a time, as a generator needs it."""
+
+    def __init__(self, batches: Iterable[Batch]):
+        self.batches = iter(batches)
+        self.lock = Lock()
+
+    def __next__(self) -> Batch:
+        with self.lock:
+            return next(self.batches)
 
 
 def take(work: Work, left: Iterator[Batch], arena: Arena, done: Callable[[], None]) -> None:

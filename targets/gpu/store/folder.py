@@ -3,6 +3,7 @@
 lock                    held while a run uses the store
 graph-KEY/NAME/         the edges of a set by the node at one end; there when complete
 run-KEY/journal         what has been done of a run
+run-KEY/plan-K-F-...    the batches of function F of block K, with the budget, threads and batch size they are for
 run-KEY/K-J.npy         result J of block K, until the last block that uses it is done
 """
 

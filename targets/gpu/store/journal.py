@@ -1,32 +1,41 @@
-"""What has been done, a line each. A line that a crash has torn is not there when the journal is opened again."""
+"""What has been done, a line each. A line that a crash has torn is not there when the journal is opened again, and none
+is kept in memory."""
 
 from __future__ import annotations
 
 import json
 import os
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 
 class Journal:
-    """A list of records on disk that only grows; `records` are those that were there when it was opened."""
+    """A list of records on disk that only grows."""
 
     def __init__(self, path: Path):
         """Opens a journal or begins one. What follows the first damaged line is cut off. Raises OSError."""
         self.path = path
-        self.records: list[dict[str, Any]] = []
-        contents = path.read_bytes() if path.exists() else b""
-        whole = 0
-        for line in contents.splitlines(keepends=True):
-            record = parsed(line)
-            if record is None:
-                break
-            self.records.append(record)
-            whole += len(line)
+        whole = sum(len(line) for line, _ in self.lines())
         self.descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o644)
         os.ftruncate(self.descriptor, whole)
         os.lseek(self.descriptor, 0, os.SEEK_END)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """All that are there, read one by one."""
+        return (record for _, record in self.lines())
+
+    def lines(self) -> Iterator[tuple[bytes, dict[str, Any]]]:
+        """Lines with their records, up to the first damaged one."""
+        if not self.path.exists():
+            return
+        with self.path.open("rb") as stream:
+            for line in stream:
+                record = parsed(line)
+                if record is None:
+                    return
+                yield line, record
 
     def append(self, *records: dict[str, Any]) -> None:
         """Adds records; they are on disk when this returns."""

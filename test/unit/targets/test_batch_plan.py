@@ -43,7 +43,7 @@ def bytes_taken(edges: EdgeSet, nodes: list[int]) -> int:
 
 
 def plan(edges: EdgeSet, nodes: NodeSet, budget: int, size: int = 10**9) -> PlannedBatches:
-    return Planner(Task(POINTS, {0: edges}, nodes, budget, size)).batches()
+    return PlannedBatches(nodes, Planner(Task(POINTS, {0: edges}, nodes, budget, size)).batches())
 
 
 @st.composite
@@ -121,9 +121,12 @@ def test_the_edges_of_a_hub_are_not_looked_at_together(monkeypatch: pytest.Monke
 def test_a_timeline_stays_short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory_meter, "LONGEST", 16)
     meter = memory_meter.MemoryMeter("cpu")
-    meter.base = 0
-    for size in range(1000):
-        meter.note(size)
-    assert 8 <= len(meter.timeline) < 16
-    assert meter.timeline == sorted(meter.timeline)
-    assert meter.timeline[-1][1] == 999
+    meter.base = meter.highest = 0
+    sizes = iter(range(1000))
+    monkeypatch.setattr(memory_meter, "anonymous_bytes", lambda: next(sizes))
+    for _ in range(1000):
+        meter.look()
+    timeline = list(meter.timeline)
+    assert 8 <= len(timeline) < 16
+    assert timeline == sorted(timeline)
+    assert timeline[-1][1] == 999

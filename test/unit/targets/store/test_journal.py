@@ -12,7 +12,7 @@ RECORDS = [{"block": 0, "from": 0, "to": 7}, {"block": 0, "from": 7, "to": 9}, {
 def records_of(path: Path) -> list[dict[str, object]]:
     journal = Journal(path)
     journal.close()
-    return journal.records
+    return list(journal.records())
 
 
 def test_records_are_found_again(tmp_path: Path) -> None:

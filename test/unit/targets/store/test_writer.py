@@ -19,7 +19,7 @@ def test_everything_is_written_and_journaled_in_order(tmp_path: Path) -> None:
         values = torch.full((1, 4), float(row))
         writer.put(Write(partial(file.write, row, values), (file,), values.nbytes, {"from": row}))
     writer.flush()
-    assert [record["from"] for record in Journal(tmp_path / "journal").records] == list(range(50))
+    assert [record["from"] for record in Journal(tmp_path / "journal").records()] == list(range(50))
     assert file.mapped()[:, 0].tolist() == list(range(50))
     writer.close()
 
@@ -36,4 +36,4 @@ def test_what_goes_wrong_is_raised_and_not_journaled(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No space left"):
         writer.put(Write(fail, (), 16, {"from": 1}))
     writer.close()
-    assert Journal(tmp_path / "journal").records == []
+    assert list(Journal(tmp_path / "journal").records()) == []
