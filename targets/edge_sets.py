@@ -51,6 +51,8 @@ class EdgeSet:
     _numbers: torch.Tensor | None = field(default=None, repr=False)
     csrs: dict[tuple[End, str], Any] = field(default_factory=dict[tuple[End, str], Any], repr=False)
     """What kernels read on a device, kept by `targets/gpu/csr.py` and `targets/gpu/device_csr.py`."""
+    samples: dict[tuple[End, Any], Incidence] = field(default_factory=dict[tuple[End, Any], Incidence], repr=False)
+    """Samples that have been drawn for all nodes, kept by `targets/gpu/kept_samples.py`."""
 
     @property
     def edge_count(self) -> int:

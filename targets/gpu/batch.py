@@ -206,6 +206,9 @@ def sampled_edges_of(
     edges: EdgeSet, end: End, nodes: range | torch.Tensor, sample: Sample | None
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """How many edges of a sample each of some nodes has, and the edges' places in the set, node by node."""
+    kept = edges.samples.get((end, sample))
+    if kept is not None:
+        return edges_of(kept, nodes)
     counts, edge_ids = edges_of(edges.incidence(end), nodes)
     return (counts, edge_ids) if sample is None else draw(sample, edges, end, counts, edge_ids)
 

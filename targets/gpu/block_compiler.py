@@ -64,6 +64,7 @@ from gnnc.targets.gpu.block_rows import (
 from gnnc.targets.gpu.compiled_block import CompiledBlock
 from gnnc.targets.gpu.memory_model import BatchMemory, memory_of_lines
 from gnnc.targets.gpu.out_functions import may_lie_over, out_function_of
+from gnnc.targets.neighbor_sampling import Sample
 from gnnc.targets.torch_functions import constant, dtype_of, filled, function_of
 
 if TYPE_CHECKING:
@@ -147,7 +148,17 @@ class _BlockWriter:
         outputs, is_local, keeps_rows = tuple(self.outputs), self.is_local(), self.keeps_rows()
         reduced = tuple((place_of(self.demands.edges_of(o)), o.end.data) for o in convs_at(self.op, self.node_set))
         return CompiledBlock(
-            self.node_set, outputs, needs_all, is_local, keeps_rows, reduced, demands, self.memory(), run, source
+            self.node_set,
+            outputs,
+            needs_all,
+            is_local,
+            keeps_rows,
+            reduced,
+            self.samples(),
+            demands,
+            self.memory(),
+            run,
+            source,
         )
 
     def memory(self) -> BatchMemory:
@@ -168,6 +179,10 @@ class _BlockWriter:
             o for o in self.operations if self.demands.rows_of(o) and not isinstance(o, LoadWeightOp | ConstantOp)
         ]
         return not all(isinstance(o, FusedConvOp) and results.issuperset(o.results) for o in computed)
+
+    def samples(self) -> tuple[tuple[int, End, Sample], ...]:
+        edges = [rows for rows in self.row_names if isinstance(rows, Edges)]
+        return tuple((place_of(rows.edges), rows.end, rows.sample) for rows in edges if rows.sample is not None)
 
     def neighbor_demands(self) -> tuple[NeighborDemand, ...]:
         """Where the rows of inputs are loaded from; structure values need no loading."""

@@ -12,6 +12,7 @@ from gnnc.dialects.gnn import End
 from gnnc.targets.gpu.batch import Batch, EdgeSlice
 from gnnc.targets.gpu.block_rows import TARGETS, NeighborDemand
 from gnnc.targets.gpu.memory_model import BatchMemory
+from gnnc.targets.neighbor_sampling import Sample
 
 if TYPE_CHECKING:
     from gnnc.targets.gpu.kernels.kernel import AnyKernel as CpuKernel
@@ -46,6 +47,8 @@ class CompiledBlock:
     """Whether there are rows between its operations, which should stay in the cache; kernels alone run on all rows."""
     reduced: tuple[tuple[int, End], ...]
     """Over which edges its fused Convs reduce, by their place among the block's operands, and at which end."""
+    samples: tuple[tuple[int, End, Sample], ...]
+    """Which samples of edges it looks at, by the edges' place among the block's operands, and at which end."""
     neighbor_demands: tuple[NeighborDemand, ...]
     memory: BatchMemory
     run: BlockFunction

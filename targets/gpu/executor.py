@@ -29,6 +29,7 @@ from gnnc.targets.gpu.compiled_block import LEAST_ROWS, CompiledBlock
 from gnnc.targets.gpu.csr import whole_csr
 from gnnc.targets.gpu.errors import ResourceError
 from gnnc.targets.gpu.kept_features import NOTHING_KEPT, KeptFeatures
+from gnnc.targets.gpu.kept_samples import forget_samples, keep_samples
 from gnnc.targets.gpu.level_sets import NONE, NodeSet, level_sets, node_set_of
 from gnnc.targets.gpu.memory_meter import MemoryMeter
 from gnnc.targets.gpu.progress import progress
@@ -162,6 +163,7 @@ class BatchedExecutor:
             budget.charge_structure(values)
             self.workers.forget()
             self.copies.forget(values.values())
+            forget_samples(values.values())
             with MemoryMeter(device, budget.planned - budget.held) as meter, torch_threads_started(how.threads):
                 outputs = self.run_blocks(values, structure, counts, wanted, replace(how, budget=budget))
             self.report.measured(meter)
@@ -345,6 +347,8 @@ class BatchedExecutor:
         if how.budget is not None:
             # what earlier blocks have left and this one has no use for would lie beside its batches
             self.workers.arena.forget()
+        elif not targets:
+            keep_samples(functions, operands, how.threads)
         for compiled in functions:
             plan = how.plans.get((op, compiled.node_set))
             if plan is None:

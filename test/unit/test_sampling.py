@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -113,6 +113,30 @@ def test_seeds_and_fan_outs_change_the_result(name: str) -> None:
     runs = [program.run(fanout=f, seed=s) for f, s in (([3, 3], 0), ([3, 3], 1), ([3, 4], 0), ([4, 3], 0))]
     assert not any(torch.equal(a, b) for i, a in enumerate(runs) for b in runs[:i])
     assert torch.equal(program.run(fanout=[3, 3], seed=0), runs[0])
+
+
+@pytest.mark.parametrize("name", ["gcn", "sage"])
+def test_samples_of_all_nodes_are_drawn_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, program = dense_graph(), program_of(name)
+    run = partial(program.run, graph=graph, fanout=[3, 2], batch_size=7)
+
+    def keep_none(*_: Any) -> None:
+        """Each batch draws its own."""
+
+    with monkeypatch.context() as patch:
+        patch.setattr("gnnc.targets.gpu.executor.keep_samples", keep_none)
+        expected = run(seed=1)
+    assert torch.equal(run(seed=1), expected)
+    with monkeypatch.context() as patch:
+        patch.setattr("gnnc.targets.gpu.batch.draw", None)
+        patch.setattr("gnnc.targets.gpu.kept_samples.draw", None)
+        assert torch.equal(run(seed=1), expected)
+        torch.testing.assert_close(run(seed=1, nodes=[4, 29]), expected[[4, 29]])
+        with pytest.raises(TypeError):
+            run(seed=2)
+    torch.testing.assert_close(run(seed=1, memory="1MiB"), expected)
+    edges = [value for value in program.structure(graph, {}) if isinstance(value, EdgeSet)]
+    assert edges and not any(edge_set.samples for edge_set in edges), "a budget has no room for them"
 
 
 # Against the layers themselves, on the edges that are drawn.

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gnnc.dialects.gnn import End
 from gnnc.targets.edge_origins import Part
 from gnnc.targets.edge_sets import EdgeSet
+from gnnc.targets.gpu import kept_samples
 from gnnc.targets.gpu.batch import sampled_edges_of
 from gnnc.targets.neighbor_sampling import Sample, edge_hashes
 
@@ -181,3 +182,16 @@ def test_edges_of_no_known_relation_have_no_sample() -> None:
     edges = EdgeSet(torch.tensor([0, 1]), torch.tensor([1, 0]), 2, 2)
     with pytest.raises(ValueError, match="no known relation"):
         drawn(edges, End.TARGET, Sample(1, 0, 1))
+
+
+@given(edge_sets(), st.sampled_from(End), st.integers(1, 4), st.integers(1, 9), st.data())
+def test_what_is_kept_is_what_would_be_drawn(
+    edges: EdgeSet, end: End, fanout: int, together: int, data: st.DataObject
+) -> None:
+    sample, count = Sample(fanout, 3, 1), edges.node_count(end)
+    nodes = torch.tensor(sorted(data.draw(st.sets(st.integers(0, count - 1)))), dtype=torch.int64)
+    anew = drawn(edges, end, sample), drawn(edges, end, sample, nodes)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kept_samples, "PIECE", together)
+        edges.samples[end, sample] = kept_samples.sampled_incidence(edges, end, sample, threads=2)
+    assert (drawn(edges, end, sample), drawn(edges, end, sample, nodes)) == anew
