@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import math
 import mmap
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +16,10 @@ LINE = 64
 HUGE = 2 * 2**20
 MAPPED = 2**16
 """Smaller buffers are not worth pages of their own."""
+
+M_MMAP_THRESHOLD = -3
+LARGEST_KEPT = 2**25
+"""The C library's own limit for what it keeps, which it comes to by itself."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +101,31 @@ class Arena:
         """Gives memory that nothing uses back to the system."""
         self.free = []
 
+    def make_way(self) -> None:
+        """Gives all memory back to the system, for something else needs as much now; nothing of it is in use."""
+        self.forget()
+
 
 def trim() -> None:
     """Gives what has been freed back to the system, which the C library would keep for a next time."""
     give_back = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if give_back is not None:
         give_back(0)
+
+
+@contextmanager
+def large_blocks_apart(size: int) -> Generator[None]:
+    """For a while, the C library gives blocks of `size` bytes or more pages of their own, which go back to the system
+    when they are freed. It would keep those up to the size of the largest that it has seen freed."""
+    set_option = getattr(ctypes.CDLL(None), "mallopt", None)
+    if set_option is None:
+        yield
+        return
+    set_option(M_MMAP_THRESHOLD, size)
+    try:
+        yield
+    finally:
+        set_option(M_MMAP_THRESHOLD, LARGEST_KEPT)
 
 
 def bytes_of(kind: RowsOf, rows: int) -> int:

@@ -43,6 +43,7 @@ class BlockRun:
         """Computes a batch and takes its rows. On running out of memory, batches are halved from there on and this one
         runs again; any other error is raised as it is."""
         if batch.is_hub:
+            arena.make_way()
             self.run_hub(batch)
             self.results.done(batch)
             return

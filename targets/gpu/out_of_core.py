@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from xdsl.ir import SSAValue
 from gnnc.dialects.gnn import ConvBlockOp, End
 from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.passes.loops.arguments import PADDING
-from gnnc.targets.gpu.arena import trim
+from gnnc.targets.gpu.arena import MAPPED, large_blocks_apart, trim
 from gnnc.targets.gpu.batch import Batch
 from gnnc.targets.gpu.batch_run import BlockRun
 from gnnc.targets.gpu.budget import PLANNED_SHARE, BlockPlan, least_bytes, structure_bytes
@@ -53,6 +54,9 @@ WRITE_SHARE = 8
 STRUCTURE_SHARE = 16
 """What depends on the graph alone and has a row a node lies on disk where it takes more of the budget, one in so many.
 """
+
+SMALL = 64 * 2**20
+"""Bytes of a budget in which what the C library keeps of blocks that are freed has no room."""
 
 OVERHEAD = 3 * 2**20
 OVERHEAD_SHARE = 3
@@ -94,6 +98,7 @@ class OutOfCoreExecutor:
             folder.locked(),
             self.executor.lock,
             torch.no_grad(),
+            large_blocks_apart(MAPPED) if run.memory <= SMALL else nullcontext(),
             meter,
             torch_threads_started(run.threads),
         ):

@@ -50,3 +50,6 @@ class Region(Arena):
 
     def forget(self) -> None:
         """Its memory stays for the next batch."""
+
+    def make_way(self) -> None:
+        give_pages_back(self.memory)

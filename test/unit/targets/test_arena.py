@@ -1,5 +1,9 @@
 """Memory that is used again."""
 
+import platform
+import subprocess
+import sys
+
 import torch
 from torch_geometric.nn import SGConv
 
@@ -45,3 +49,30 @@ def test_no_batch_keeps_memory(random_graph: gnnc.Graph) -> None:
     executor.run(features, structure, graph.node_counts, batch_size=7, threads=1)
     assert executor.workers.arenas[0].free
     assert not any(arena.used for arena in executor.workers.arenas)
+
+
+APART = """
+import torch
+from gnnc.targets.gpu.arena import large_blocks_apart
+from gnnc.targets.gpu.memory_meter import anonymous_bytes
+
+def kept():
+    # what is freed last lies below something that stays
+    before = anonymous_bytes()
+    blocks = [torch.ones(2**18) for _ in range(8)]
+    held = torch.ones(2**10)
+    del blocks
+    return anonymous_bytes() - before
+
+torch.ones(2**22)  # from now on, blocks of this size stay with the C library
+print(kept())
+with large_blocks_apart(2**16):
+    print(kept())
+"""
+
+
+def test_large_blocks_leave_nothing() -> None:
+    done = subprocess.run([sys.executable, "-c", APART], capture_output=True, text=True, check=True)
+    usual, apart = map(int, done.stdout.split())
+    assert apart < 2**20
+    assert platform.libc_ver()[0] != "glibc" or usual > 2**22, "there is nothing to be mended"

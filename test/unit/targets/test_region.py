@@ -73,3 +73,15 @@ def test_arrays_that_are_in_use_share_nothing(steps: list[tuple[int, int]]) -> N
         assert bool((array == expected).all())
         region.release(array)
     assert region.holes == [(0, region.size)]
+
+
+def test_it_makes_way() -> None:
+    region = Region(16 * 2**20)
+    region.empty(LINES, 2**17).fill_(1)
+    before = anonymous_bytes()
+    region.reclaim()
+    region.make_way()
+    after = anonymous_bytes()
+    if before is not None and after is not None:
+        assert before - after > 6 * 2**20
+    assert place_of(region, region.empty(LINES, 2**17)) == 0
