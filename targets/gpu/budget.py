@@ -36,10 +36,14 @@ def edge_set_bytes(edges: EdgeSet) -> int:
 
 
 def structure_bytes(values: Iterable[Any]) -> int:
-    """What the structure of a graph takes at most, while the last of its edge sets is put in order."""
-    sets = {id(value): value for value in values if isinstance(value, EdgeSet)}.values()
-    known = sum(edge_set_bytes(edges) for edges in sets)
-    return known + max((SORTING_BYTES_PER_EDGE * edges.edge_count for edges in sets if not edges.is_ordered), default=0)
+    """What the structure of a graph takes, its edges in order."""
+    return sum(edge_set_bytes(edges) for edges in {id(v): v for v in values if isinstance(v, EdgeSet)}.values())
+
+
+def sorting_bytes(values: Iterable[Any]) -> int:
+    """What it takes beside that while the last edges are put in order, which is over when batches have been planned."""
+    sets = [value for value in values if isinstance(value, EdgeSet) and not value.is_ordered]
+    return max((SORTING_BYTES_PER_EDGE * edges.edge_count for edges in sets), default=0)
 
 
 def resident_bytes(
@@ -106,7 +110,8 @@ class Budget:
         if self.on_host:
             self.structure = structure_bytes(sets.values())
             self.held = sum({id(edges): edge_set_bytes(edges) for edges in sets.values() if edges.is_ordered}.values())
-        self.check(self.structure, "the edges in order")
+        sorting = sorting_bytes(sets.values()) if self.on_host else 0
+        self.check(self.structure + sorting, "to put the edges in order")
 
     def check(self, need: int, what: str) -> None:
         if need > self.memory:

@@ -24,7 +24,7 @@ from gnnc.passes.loops.arguments import PADDING
 from gnnc.targets.gpu.arena import MAPPED, large_blocks_apart, trim
 from gnnc.targets.gpu.batch import Batch
 from gnnc.targets.gpu.batch_run import BlockRun
-from gnnc.targets.gpu.budget import PLANNED_SHARE, BlockPlan, least_bytes, structure_bytes
+from gnnc.targets.gpu.budget import PLANNED_SHARE, BlockPlan, least_bytes, sorting_bytes, structure_bytes
 from gnnc.targets.gpu.compiled_block import CompiledBlock
 from gnnc.targets.gpu.errors import ResourceError, size_text
 from gnnc.targets.gpu.executor import BatchedExecutor
@@ -180,7 +180,7 @@ class _Work:
                 f"{size_text(50 * edges)}"
             )
         structure = self.executor.structure(self.given.inputs, self.given.counts)
-        self.held = structure_bytes(structure)
+        self.held = structure_bytes(structure) + sorting_bytes(structure)
         return structure
 
     def ordered(self, stream: EdgeStream, end: End, with_origins: bool) -> CscFile:

@@ -193,7 +193,7 @@ def test_the_peak_is_most_of_the_budget_and_no_more(model: str) -> None:
     """As the process has it, in a process of its own."""
     text = MEASURED.format(model=model, without_kernels=True)
     done = subprocess.run([sys.executable, "-c", text], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert 60 < float(done.stdout) < 100
+    assert 75 < float(done.stdout) < 100
 
 
 def test_batches_are_planned_once_for_a_graph_and_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
