@@ -86,7 +86,7 @@ def test_a_hub_that_is_needed_at_once_is_refused_by_name() -> None:
     graph = star(3000)
     program = gnnc.compile(SAGEConv(WIDTH, 8, aggr=MedianAggregation()).eval(), graph)
     with pytest.raises(RunError, match=r"node 0 of 'nodes', which has 3000 edges in layer 1.*at once"):
-        program.run(memory=700_000)
+        program.run(memory=600_000)
 
 
 def test_what_is_too_little_is_refused_with_the_need() -> None:
