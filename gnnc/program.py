@@ -116,7 +116,7 @@ class Program:
 
         With `store`, a folder, what is as large as the graph lies there and not in memory: the edges in order, and what
         each layer computes. `memory`, 1 GiB if it is not given, is then what the run plans to need, whatever the size
-        of the graph (peaks of up to 1.2 times a budget of 8 MiB have been measured); features and edges should be
+        of the graph (peaks of up to 1.1 times a budget of 8 MiB have been measured); features and edges should be
         memory-mapped, as those of a folder of .npy files are. A run that was interrupted, in whatever way, goes on
         where it stopped when the same one is started again, and ends with the same bits. Results are arrays that are
         mapped from the store: they last until another run uses it.
