@@ -18,6 +18,11 @@ from gnnc.targets.gpu.region import Region
 Work: TypeAlias = Callable[[Batch, Arena, int], None]
 
 
+SMALL_ROOM = 8 * 2**20
+"""Bytes of a batch up to which torch's operations are too short to share: its threads wait for each other actively, for
+long where others are at work."""
+
+
 @cache
 def pool(workers: int) -> ThreadPoolExecutor:
     """Threads that wait for work; kernels and torch's operations let others run meanwhile."""
@@ -69,7 +74,7 @@ class Workers:
         helpers = min(threads, len(batches)) - 1 if share else 0
         if helpers <= 0:
             arena = self.memory_for(room)
-            with torch_threads(threads):
+            with torch_threads(1 if room is not None and room <= SMALL_ROOM else threads):
                 for batch in batches:
                     work(batch, arena, threads)
                     done()
