@@ -16,16 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import arith, func, memref
+from xdsl.dialects import arith, func, memref, vector
 from xdsl.dialects.builtin import AnyFloat, FunctionType, UnitAttr
 from xdsl.ir import Block, Region, SSAValue
 
 from gnnc.passes.loops.builder import LoopBuilder, index, rows_type
 from gnnc.passes.loops.row_loop import VECTOR_BYTES
 
-ROWS = {1: 4, 2: 8, 3: 8, 4: 6}
+ROWS = {1: 8, 2: 8, 3: 8, 4: 6}
 """By the vectors of a panel, how many rows meet it at once: their sums, a row of the panel and a number are in 32
-registers. Narrow products wait for memory, where fewer rows are read faster."""
+registers. Narrow products wait for memory: more rows at once don't help them."""
 
 BLOCK = 256
 """So many products are added up by themselves, as edges are in `kernel`: for the error of long sums."""
@@ -78,15 +78,15 @@ class ProductLoop:
         counts: list[int | SSAValue] = [*[self.width] * (self.vectors - 1), left]
         where = [(row, column, count) for row in places for column, count in zip(columns, counts, strict=True)]
 
-        def add(begin: SSAValue, to: SSAValue) -> list[SSAValue]:
+        def add(begin: SSAValue, to: list[SSAValue]) -> list[SSAValue]:
             sums = self.sums(places, panel, begin, b.add(arith.MinSIOp(b.offset(begin, BLOCK), self.depth)))
-            totals = [b.plus(total, b.load_vector(to, *at)) for total, at in zip(sums, where, strict=True)]
+            totals = [b.plus(total, b.load_vector(to[0], *at)) for total, at in zip(sums, where, strict=True)]
             for total, at in zip(totals, where, strict=True):
                 b.store_vector(total, self.out, *at)
-            return []
+            return [self.out]
 
-        add(b.index(0), self.added)
-        return b.loop(b.index(BLOCK), self.depth, b.index(BLOCK), [], lambda begin, _: add(begin, self.out))
+        b.loop(b.index(0), self.depth, b.index(BLOCK), [self.added], add)
+        return []
 
     def sums(self, places: Sequence[SSAValue], panel: SSAValue, begin: SSAValue, end: SSAValue) -> list[SSAValue]:
         """Row after row, the vectors of the product with rows `begin` to `end` of a panel."""
@@ -97,8 +97,11 @@ class ProductLoop:
             at = b.index_plus(top, k)
             columns = [b.load_vector(self.panels, at, b.index(v * self.width), self.width) for v in range(self.vectors)]
             factors = [b.widened(b.load(self.rows, row, k)) for row in places]
-            products = [b.times(factor, column) for factor in factors for column in columns]
-            return [b.plus(total, product) for total, product in zip(so_far, products, strict=True)]
+            pairs = [(factor, column) for factor in factors for column in columns]
+            return [
+                b.add(vector.FMAOp(factor, column, total))
+                for (factor, column), total in zip(pairs, so_far, strict=True)
+            ]
 
         zeros = [b.splat(0.0)] * (len(places) * self.vectors)
         return b.loop(begin, end, b.index(1), zeros, step)

@@ -44,7 +44,7 @@ def lowered(text: str) -> Any:
 def object_code(text: str) -> tuple[Any, bytes]:
     """The engine that holds a module's machine code, and the code as an object file."""
     execution = import_module("torch_mlir.execution_engine")
-    engine = execution.ExecutionEngine(lowered(text), opt_level=3, enable_pic=True)
+    engine = execution.ExecutionEngine(lowered(text), opt_level=2, enable_pic=True)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "kernel.o"
         engine.initialize()

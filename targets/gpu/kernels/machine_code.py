@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
 from xdsl.printer import Printer
 
 from gnnc.targets.gpu.kernels import cache as disk
@@ -63,7 +64,21 @@ def machine_code(text: str, loops: Callable[[], ModuleOp]) -> tuple[Any, Any]:
 def generic(module: ModuleOp) -> str:
     """A module as both xDSL and MLIR read it; their short forms differ for selects of vectors."""
     text = StringIO()
-    Printer(text, print_generic_format=True).print_op(module)
+    GenericPrinter(text, print_generic_format=True).print_op(module)
+    return text.getvalue()
+
+
+class GenericPrinter(Printer):
+    """Prints each attribute once: a kernel has few types, and hundreds of values."""
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        self.print_string(printed(attribute))
+
+
+@cache
+def printed(attribute: Attribute) -> str:
+    text = StringIO()
+    Printer(text, print_generic_format=True).print_attribute(attribute)
     return text.getvalue()
 
 
