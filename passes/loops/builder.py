@@ -47,7 +47,10 @@ class LoopBuilder:
         self.element = element
         self.set_width(width)
         self.top = block
-        self.constants: dict[tuple[str, float], SSAValue] = {}
+        self.constants: dict[tuple[str, str], SSAValue] = {}
+        self.numbers: dict[SSAValue, float] = {}
+        self.wide: dict[tuple[SSAValue, int], SSAValue] = {}
+        """Vectors of scalars, by their width, that are there in this block."""
 
     def add(self, op: Operation) -> SSAValue:
         self.builder.insert(op)
@@ -59,12 +62,12 @@ class LoopBuilder:
     @contextmanager
     def inside(self, block: Block) -> Generator[None]:
         """Everything goes into `block` for a while."""
-        outer = self.builder
-        self.builder = Builder(InsertPoint.at_end(block))
+        outer = self.builder, self.wide
+        self.builder, self.wide = Builder(InsertPoint.at_end(block)), dict(self.wide)
         try:
             yield
         finally:
-            self.builder = outer
+            self.builder, self.wide = outer
 
     @contextmanager
     def narrowed_to(self, width: int) -> Generator[None]:
@@ -82,9 +85,11 @@ class LoopBuilder:
 
     # Constants stand at the top of the function, once each.
 
-    def constant(self, key: tuple[str, float], attribute: Attribute, type_: Attribute) -> SSAValue:
+    def constant(self, kind: str, value: float, attribute: Callable[[], Attribute]) -> SSAValue:
+        """A number of some kind; `attribute` makes it where it is the first of its kind."""
+        key = (kind, repr(value))  # 0.0 and -0.0 are equal, and not the same
         if key not in self.constants:
-            op = arith.ConstantOp(attribute, type_)  # pyright: ignore[reportArgumentType]
+            op = arith.ConstantOp(attribute())  # pyright: ignore[reportArgumentType]
             first = self.top.first_op
             where = InsertPoint.at_end(self.top) if first is None else InsertPoint.before(first)
             Builder(where).insert(op)
@@ -92,23 +97,25 @@ class LoopBuilder:
         return self.constants[key]
 
     def index(self, value: int) -> SSAValue:
-        return self.constant(("index", value), IntegerAttr(value, index), index)
+        return self.constant("index", value, lambda: IntegerAttr(value, index))
 
     def i32(self, value: int) -> SSAValue:
-        return self.constant(("i32", value), IntegerAttr(value, i32), i32)
+        return self.constant("i32", value, lambda: IntegerAttr(value, i32))
 
     def number(self, value: float) -> SSAValue:
-        return self.constant(("number", value), FloatAttr(value, self.element), self.element)
+        number = self.constant("number", value, lambda: FloatAttr(value, self.element))
+        self.numbers[number] = value
+        return number
 
     def splat(self, value: float) -> SSAValue:
-        attribute = DenseIntOrFPElementsAttr.from_list(self.vector_type, [value])
-        return self.constant((f"splat {self.width}", value), attribute, self.vector_type)
+        type_ = self.vector_type
+        return self.constant(f"splat {self.width}", value, lambda: DenseIntOrFPElementsAttr.from_list(type_, [value]))
 
     def zeros(self, type_: VectorType[Attribute]) -> SSAValue:
         element = type_.element_type
         assert isinstance(element, AnyFloat)
-        attribute = DenseIntOrFPElementsAttr.from_list(VectorType(element, [self.width]), [0.0])
-        return self.constant((f"zeros {type_}", 0.0), attribute, type_)
+        known = VectorType(element, [self.width])
+        return self.constant(f"zeros {type_}", 0.0, lambda: DenseIntOrFPElementsAttr.from_list(known, [0.0]))
 
     # Numbers: scalars of the element type, vectors of `width` of them.
 
@@ -117,7 +124,14 @@ class LoopBuilder:
 
     def widened(self, value: SSAValue) -> SSAValue:
         """A scalar in all lanes of a vector; a vector as it is."""
-        return value if self.is_vector(value) else self.add(vector.BroadcastOp(value, self.vector_type))
+        if self.is_vector(value):
+            return value
+        if value in self.numbers:
+            return self.splat(self.numbers[value])
+        key = (value, self.width)
+        if key not in self.wide:
+            self.wide[key] = self.add(vector.BroadcastOp(value, self.vector_type))
+        return self.wide[key]
 
     def matched(self, *values: SSAValue) -> list[SSAValue]:
         if any(self.is_vector(value) for value in values):
@@ -195,9 +209,11 @@ class LoopBuilder:
     def integers(self, value: int, like: SSAValue) -> SSAValue:
         """An integer of as many bits as a number has, as a vector where `like` is one."""
         if not self.is_vector(like):
-            return self.constant(("bits", value), IntegerAttr(value, self.bits_type), self.bits_type)
-        type_ = VectorType(self.bits_type, [self.width])
-        return self.constant((f"bits {self.width}", value), DenseIntOrFPElementsAttr.from_list(type_, [value]), type_)
+            return self.constant("bits", value, lambda: IntegerAttr(value, self.bits_type))
+        return self.constant(f"bits {self.width}", value, lambda: self.splat_of_bits(value))
+
+    def splat_of_bits(self, value: int) -> Attribute:
+        return DenseIntOrFPElementsAttr.from_list(VectorType(self.bits_type, [self.width]), [value])
 
     def bits(self, value: SSAValue) -> SSAValue:
         type_ = VectorType(self.bits_type, [self.width]) if self.is_vector(value) else self.bits_type

@@ -142,15 +142,22 @@ class EdgeLoop:
         ahead = min(PADDING, max(LEAST_AHEAD, PREFETCH_LINES // len(self.gathered)))
         coming = self.b.load_index(self.neighbors, self.b.offset(edge, ahead))
         flags = [self.b.i32(0), self.b.i32(L2), self.b.i32(1)]
-        for (array, _), column in self.gathered.items():
-            address, stride = self.layouts[array]
-            element = element_of(array)
-            assert isinstance(element, FixedBitwidthType)
-            size = self.b.index(element.size)
-            place = self.b.index_plus(self.b.add(arith.MuliOp(coming, stride)), column)
-            at = self.b.index_plus(address, self.b.add(arith.MuliOp(place, size)))
-            pointer = self.b.add(llvm.IntToPtrOp(self.b.add(arith.IndexCastOp(at, i64))))
+        rows: dict[SSAValue, tuple[SSAValue, int]] = {}
+        for (array, start), column in self.gathered.items():
+            if array not in rows:
+                rows[array] = self.place_in(array, coming, column), start
+            pointer, first = rows[array]
+            if start != first:
+                pointer = self.b.add(llvm.GEPOp(pointer, [start - first], element_of(array)))
             self.b.insert(llvm.CallIntrinsicOp("llvm.prefetch.p0", [pointer, *flags], []))
+
+    def place_in(self, array: SSAValue, row: SSAValue, column: SSAValue) -> SSAValue:
+        """A pointer to a number of an array."""
+        (address, stride), element = self.layouts[array], element_of(array)
+        assert isinstance(element, FixedBitwidthType)
+        place = self.b.index_plus(self.b.add(arith.MuliOp(row, stride)), column)
+        at = self.b.index_plus(address, self.b.add(arith.MuliOp(place, self.b.index(element.size))))
+        return self.b.add(llvm.IntToPtrOp(self.b.add(arith.IndexCastOp(at, i64))))
 
 
 def carried_sums(wanted: Sequence[Accumulated]) -> list[Carried]:

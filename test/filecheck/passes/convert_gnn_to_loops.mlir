@@ -28,7 +28,10 @@ func.func @forward(%x: !nodes {gnn.name = "x"}, %e: !set) -> !nodes {
 // CHECK: vector.load %[[X]]
 // CHECK: arith.addf {{.*}} : vector<16xf32>
 // CHECK: vector.load %[[X]]
-// CHECK: llvm.call_intrinsic "llvm.prefetch.p0"
+// CHECK: %[[LINE:\d+]] = llvm.inttoptr
+// CHECK: llvm.call_intrinsic "llvm.prefetch.p0"(%[[LINE]],
+// CHECK: %[[NEXT:\d+]] = llvm.getelementptr %[[LINE]][16]
+// CHECK: llvm.call_intrinsic "llvm.prefetch.p0"(%[[NEXT]],
 // CHECK: scf.yield
 // CHECK: arith.maximumf
 // CHECK: vector.store {{.*}}, %[[Y]][%[[ROW]]
