@@ -189,16 +189,21 @@ class LoopBuilder:
             )
         )
 
-    def shuffled(self, value: SSAValue, lanes: Sequence[int]) -> SSAValue:
-        """A vector with some lanes of another."""
+    def shuffled(self, value: SSAValue, lanes: Sequence[int], other: SSAValue | None = None) -> SSAValue:
+        """A vector with some lanes of another; those of a third one follow the last."""
         places = DenseArrayBase.from_list(i64, lanes)
-        return self.add(vector.ShuffleOp(value, value, places, result_type=self.vector_type))
+        return self.add(vector.ShuffleOp(value, other or value, places, result_type=self.vector_type))
 
-    def lanes_of(self, value: SSAValue, start: int) -> SSAValue:
-        """A vector that begins with lane `start` of another, and goes on around its end."""
-        return (
-            value if start == 0 else self.shuffled(value, [(start + lane) % self.width for lane in range(self.width)])
-        )
+    def lanes_of(self, value: SSAValue, start: int, following: SSAValue | None = None) -> SSAValue:
+        """A vector that begins with lane `start` of another, and goes on in the one that follows or, without, around
+        its end."""
+        if start == 0:
+            return value
+        return self.shuffled(value, range(start, start + self.width), following or value)
+
+    def lane(self, value: SSAValue, lane: int) -> SSAValue:
+        """A number of a vector."""
+        return self.add(vector.ExtractOp(value, [lane], self.element))
 
     # The bits of numbers.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import accumulate
 
 from xdsl.dialects import arith, func
@@ -192,14 +192,26 @@ class ConvLoop(RowLoop):
 
     def store_results(self, row: SSAValue, tile: Tile, accumulators: dict[Accumulated, SSAValue]) -> None:
         def leaf(value: SSAValue, lanes: Lanes) -> SSAValue | None:
-            for a, total in accumulators.items():
-                if a.value is value and a.lanes.covers(lanes):
-                    return self.b.lanes_of(total, lanes.start - a.lanes.start)
-            return self.leaf(value, lanes, row, None, None)
+            found = self.accumulated_lanes(accumulators, value, lanes)
+            return self.leaf(value, lanes, row, None, None) if found is None else found
 
         epilogue = Expressions(self.b, leaf)
         for place, lanes in tile.outputs:
             self.store(place, lanes, row, epilogue.value(self.results[place], lanes))
+
+    def accumulated_lanes(
+        self, accumulators: Mapping[Accumulated, SSAValue], value: SSAValue, lanes: Lanes
+    ) -> SSAValue | None:
+        """Some lanes of a value, from the vector that holds them or from two that do; None for what is not there."""
+        there = [(a.lanes, total) for a, total in accumulators.items() if a.value is value and a.lanes.meets(lanes)]
+        for held, total in there:
+            if held.covers(lanes):
+                return self.b.lanes_of(total, lanes.start - held.start)
+        if not (there and self.has_whole_vectors):
+            return None
+        (first, total), (_, following) = there[0], there[-1]
+        start = lanes.start - first.start
+        return self.b.lane(total, start) if lanes.is_scalar else self.b.lanes_of(total, start, following)
 
     def over_tiles(self, body: Callable[[Tile, SSAValue], None]) -> None:
         """Emits what is done with each tile, once for those that are alike; `body` is given where its sums begin."""
@@ -229,13 +241,33 @@ class ConvLoop(RowLoop):
         outputs: list[tuple[int, Lanes]] = []
         needed: dict[Accumulated, None] = {}
         for _, place, lanes in pieces:
-            more = self.joined(self.accumulated(self.results[place], lanes))
+            wanted = self.accumulated(self.results[place], lanes)
+            more = self.in_whole_vectors(wanted) if self.has_whole_vectors else self.joined(wanted)
             if outputs and len(needed | more) > TILE:
                 tiles.append(Tile(tuple(outputs), tuple(needed)))
                 outputs, needed = [], {}
             outputs.append((place, lanes))
             needed |= more
         return [*tiles, Tile(tuple(outputs), tuple(needed))]
+
+    @cached_property
+    def has_whole_vectors(self) -> bool:
+        """Whether attention adds up its messages in vectors of a row, whatever heads those are of. Where heads end
+        inside of vectors, the loads of the next one would cross cache lines."""
+        if self.attention is None or self.attention.head_size % self.width == 0:
+            return False
+        few = len(self.whole_vectors) <= TILE
+        return few and all(self.has_values(lanes) and not lanes.is_scalar for lanes in self.whole_vectors)
+
+    @cached_property
+    def whole_vectors(self) -> list[Lanes]:
+        """A row of messages in vectors."""
+        size = row_size(self.messages)
+        return partition(size, size, self.width)
+
+    def in_whole_vectors(self, needed: Mapping[Accumulated, None]) -> dict[Accumulated, None]:
+        """The vectors of a row of messages that some lanes of it are in."""
+        return {Accumulated(a.value, v): None for a in needed for v in self.whole_vectors if v.meets(a.lanes)}
 
     def joined(self, needed: Mapping[Accumulated, None]) -> dict[Accumulated, None]:
         """Small heads that are needed one by one and lie side by side, as many as fit into a vector."""
@@ -256,12 +288,18 @@ class ConvLoop(RowLoop):
 
     def pieces(self, result: SSAValue) -> list[Lanes]:
         """A row of a result in vectors of several heads, or else in such that don't cross from one to the next."""
-        messages = next(op for op in self.op.reductions if isinstance(op, AggregateOp)).messages
-        heads = row_shape(messages.type)
-        size = row_size(result)
+        heads, size = row_shape(self.messages.type), row_size(result)
+        whole = partition(size, size, self.width)
+        if self.has_whole_vectors and self.can_be_weighed(result, whole):
+            return whole
         group = heads[-1] if heads and size % heads[-1] == 0 else size
         together = partition(size, max(1, self.width // group) * group, self.width)
         return together if self.can_be_weighed(result, together) else partition(size, group, self.width)
+
+    @property
+    def messages(self) -> SSAValue:
+        """Those that are added up; of several aggregations, those of the first."""
+        return next(op for op in self.op.reductions if isinstance(op, AggregateOp)).messages
 
     def can_be_weighed(self, result: SSAValue, pieces: Sequence[Lanes]) -> bool:
         """Whether each of some pieces is a product of messages and of weights that are spread over their heads."""

@@ -36,10 +36,19 @@ class Lanes:
     def stop(self) -> int:
         return self.start + self.count
 
+    def within(self, start: int, stop: int) -> Lanes:
+        """Those of them from `start` on and before `stop`."""
+        first = max(self.start, start)
+        return Lanes(first, min(self.stop, stop) - first)
+
     def covers(self, other: Lanes) -> bool:
         """Whether all of some other lanes are among these, and both are vectors or neither is."""
         inside = self.start <= other.start and other.stop <= self.stop
         return inside and self.is_scalar == other.is_scalar
+
+    def meets(self, other: Lanes) -> bool:
+        """Whether some of some other lanes are among these."""
+        return self.start < other.stop and other.start < self.stop
 
 
 def row_size(value: SSAValue) -> int:
@@ -154,9 +163,11 @@ def reduced_lanes(op: RowwiseOp, lanes: Lanes, vector: int) -> list[Lanes]:
 
 
 def pieces_of(indices: list[int], vector: int) -> list[Lanes]:
-    """Places in a row, ascending by one, in pieces of at most a vector."""
-    whole = as_lanes(indices, "a sum over an axis") if len(indices) > 1 else Lanes(indices[0], 1)
-    return [Lanes(whole.start + s, min(vector, whole.count - s)) for s in range(0, whole.count, vector)]
+    """Places in a row in pieces of at most a vector, or one by one where they don't lie side by side."""
+    first, count = indices[0], len(indices)
+    if indices != list(range(first, first + count)):
+        return [Lanes(place, 1) for place in indices]
+    return [Lanes(first + s, min(vector, count - s)) for s in range(0, count, vector)]
 
 
 def reduced_axes(op: RowwiseOp, rank: int) -> list[int]:

@@ -193,8 +193,8 @@ class OnlineSoftmax:
             values = self.loop.expressions(self.row, edge)
             weights = self.of_heads(self.scores, self.slot_of(place))
             following = [
-                b.plus(total, b.times(weights[heads], self.message(values, a)))
-                for a, heads, total in zip(self.wanted, self.slots.heads_of, so_far, strict=True)
+                b.plus(total, b.times(weights[a], self.message(values, a)))
+                for a, total in zip(self.wanted, so_far, strict=True)
             ]
             self.loop.prefetch(edge)
             return following
@@ -215,18 +215,20 @@ class OnlineSoftmax:
     def times_factors(self, totals: Sequence[SSAValue]) -> list[SSAValue]:
         """Each times the factors of its heads."""
         factors = self.of_heads(self.factors, self.b.index(0))
-        return [self.b.times(t, factors[heads]) for t, heads in zip(totals, self.slots.heads_of, strict=True)]
+        return [self.b.times(total, factors[a]) for a, total in zip(self.wanted, totals, strict=True)]
 
-    def of_heads(self, array: SSAValue, start: SSAValue) -> dict[tuple[Lanes, ...], SSAValue]:
+    def of_heads(self, array: SSAValue, start: SSAValue) -> dict[Accumulated, SSAValue]:
         """Numbers of slots as what they are multiplied by: one for all lanes, or each for the lanes of its head."""
-        b, found = self.b, dict[tuple[Lanes, ...], SSAValue]()
-        for heads in dict.fromkeys(self.slots.heads_of):
+        b, found, size = self.b, dict[Accumulated, SSAValue](), self.attention.head_size
+        singles: dict[Lanes, SSAValue] = {}
+        for a, heads in zip(self.wanted, self.slots.heads_of, strict=True):
             slot = b.offset(start, self.slots.heads.index(heads[0]))
             if len(heads) == 1:
-                found[heads] = b.load(array, b.index(0), slot)
+                found[a] = singles[heads[0]] = singles.get(heads[0]) or b.load(array, b.index(0), slot)
                 continue
             numbers = b.load_vector(array, b.index(0), slot, b.width)
-            found[heads] = b.shuffled(numbers, [lane // self.attention.head_size for lane in range(b.width)])
+            first = a.lanes.start % size
+            found[a] = b.shuffled(numbers, [(first + lane) // size for lane in range(b.width)])
         return found
 
     # Memory.

@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from gnnc.dialects.gnn import AggregateOp, BroadcastOp, EdgeSoftmaxOp, FusedConvOp, MulOp, Reduction, ReshapeOp
 from gnnc.dialects.gnn.attributes import row_shape
-from gnnc.passes.loops.lanes import Lanes, NoKernelError, lie_side_by_side, operand_lanes, partition
+from gnnc.passes.loops.lanes import Lanes, NoKernelError, lie_side_by_side, operand_lanes
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,10 @@ class Attention:
         return shape[-1] if shape else 1
 
     def heads_of(self, lanes: Lanes, vector: int) -> tuple[Lanes, ...]:
-        """Which scores weigh some lanes of a message: one, or one for each head of them."""
-        pieces = (
-            partition(lanes.count, self.head_size, vector) if lanes.count > self.head_size else [Lanes(0, lanes.count)]
-        )
-        return tuple(self.head_of(Lanes(lanes.start + piece.start, piece.count), vector) for piece in pieces)
+        """Which scores weigh some lanes of a message: one for each head that they are of."""
+        size = self.head_size
+        numbers = range(lanes.start // size, (lanes.stop - 1) // size + 1)
+        return tuple(self.head_of(lanes.within(n * size, (n + 1) * size), vector) for n in numbers)
 
     def head_of(self, lanes: Lanes, vector: int) -> Lanes:
         """Which score weighs some lanes of one head."""

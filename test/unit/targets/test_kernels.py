@@ -223,7 +223,11 @@ ATTENTION_RESULTS = {
 @pytest.mark.parametrize("eps", ["0.0", "1.0e-16"])
 @pytest.mark.parametrize("result", list(ATTENTION_RESULTS))
 @pytest.mark.parametrize(
-    ("heads", "size"), [(1, 16), (2, 64), (3, 1), (2, 4), (4, 5), (5, 40), (8, 2), (8, 7), (8, 16), (16, 2), (20, 3)]
+    ("heads", "size"),
+    [
+        *[(1, 16), (2, 64), (3, 1), (2, 4), (4, 5), (5, 40), (8, 2), (8, 7), (8, 16), (16, 2), (20, 3)],
+        *[(2, 47), (2, 17), (3, 11), (3, 13), (4, 33), (5, 9), (6, 20), (17, 3)],  # a vector has lanes of two heads
+    ],
 )
 def test_attention_of_many_heads(heads: int, size: int, result: str, eps: str) -> None:
     """Vectors hold several small heads, or a part of one; rows have no edge, a few, or more than a chunk."""
