@@ -2,8 +2,8 @@
 
     python -m benchmarks.roofline [--preset medium] [--model gcn sage gin gat] [--threads 2] [--repeats 5]
 
-The floor of a block is the larger of two times: that of its products at the speed of a large matrix product, and that
-of its bytes at the speed of a large copy, both measured in the same process. Bytes are what a block cannot do without:
+The floor of a block is the larger of two times: that of its products at the speed of a large matrix product, torch's or
+the kernel's, whichever is faster, and that of its bytes at the speed of a large copy, all measured in the same process. Bytes are what a block cannot do without:
 its inputs and outputs once, and for a Conv a row of every neighbor that it reads, as if the cache held none of them.
 Rows that the cache holds take a block below that, so a fraction may exceed 1.
 
@@ -31,7 +31,9 @@ from gnnc.dialects.gnn.attributes import domain_of
 from gnnc.passes.analysis.cost_model import matmul_flops_per_row, row_bytes
 from gnnc.passes.loops.arguments import Role, kernel_inputs
 from gnnc.targets.edge_sets import EdgeSet
+from gnnc.targets.gpu.arena import trim
 from gnnc.targets.gpu.executor import BatchedExecutor
+from gnnc.targets.gpu.kernels.dense_product import dense_product
 from gnnc.targets.gpu.memory_meter import MemoryMeter
 
 BYTES_PER_EDGE = 4
@@ -47,13 +49,15 @@ class Machine:
 
 
 def measured_machine() -> Machine:
-    """A product of square matrices, and a copy of more than any cache holds: bytes count when read and when written."""
-    size, words = 2048, 2**26
-    a, b, c = torch.randn(size, size), torch.randn(size, size), torch.empty(size, size)
+    """Large products, and a copy of more than any cache holds: bytes count when read and when written."""
+    rows, depth, columns, words = 8192, 512, 512, 2**26
+    x, weight, out = torch.randn(rows, depth), torch.randn(columns, depth), torch.empty(rows, columns)
     source, target = torch.ones(words), torch.empty(words)
-    product = least_seconds(lambda: torch.mm(a, b, out=c), 5)
+    product = least_seconds(lambda: torch.mm(x, weight.T, out=out), 5)
+    if dense_product(x, weight, None, out):
+        product = min(product, least_seconds(lambda: dense_product(x, weight, None, out), 5))
     copy = least_seconds(lambda: target.copy_(source), 5)
-    return Machine(2 * size**3 / product, 2 * 4 * words / copy)
+    return Machine(2 * rows * depth * columns / product, 2 * 4 * words / copy)
 
 
 def least_seconds(run: Callable[[], Any], repeats: int) -> float:
@@ -130,6 +134,7 @@ def row(name: str, preset: str, threads: int, repeats: int, machine: Machine) ->
     seconds = least_seconds(lambda: program.run(threads=threads), repeats)
     executor = program.executor("cpu")
     executor.workers.forget()
+    trim()
     with MemoryMeter("cpu") as meter:
         program.run(threads=threads)
     graph = program.graph_for(None)

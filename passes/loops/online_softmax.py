@@ -8,6 +8,7 @@ vectors go over them: with two heads, a vector of 16 holds those of eight edges.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from xdsl.builder import Builder
@@ -111,40 +112,59 @@ class OnlineSoftmax:
         maxima = self.parts(carried)[0]
         count = b.add(arith.MinSIOp(b.add(arith.SubiOp(self.last, start)), b.index(CHUNK)))
         end = self.slot_of(count)
-        self.write_scores(start, count)
-        self.end_scores(end)
-        larger = [self.over_edges(b.maximum, m) for m in self.over_scores(end, maxima, self.largest)]
+        larger = self.write_scores(start, count, end, maxima)
         sums, totals = self.scaled(carried, larger)
         sums = self.over_scores(end, sums, lambda place, so_far: self.exponentials(place, larger, so_far))
         return [*larger, *sums, *self.weighted_sums(start, count, totals)]
 
-    def write_scores(self, start: SSAValue, count: SSAValue) -> None:
-        """Numbers of all heads together where they can be loaded so; else one after the other."""
+    def write_scores(
+        self, start: SSAValue, count: SSAValue, end: SSAValue, maxima: Sequence[SSAValue]
+    ) -> list[SSAValue]:
+        """The largest scores, those of a chunk and the ones before. Numbers of all heads are computed together where
+        they can be loaded so, else one after the other; where vectors hold two edges at most, they are compared at
+        once."""
         b, together, scores = self.b, self.slots.together, self.attention.softmax.scores
         side_by_side = together is not None and 1 < together.count <= b.width
+        largest: list[SSAValue] = []
         if together is None or not side_by_side or not lie_side_by_side(scores, together, b.width):
-            self.over_edges_of_chunk(start, count, self.write_each)
-            return
-        with b.narrowed_to(self.slots.count):
-            self.over_edges_of_chunk(start, count, lambda values, slot: self.write_together(values, slot, together))
+            self.over_edges_of_chunk(start, count, [], self.write_each)
+        else:
+            compared = 2 * self.slots.count >= b.width
+            with b.narrowed_to(self.slots.count):
+                lowest = [b.splat(NEGATIVE_INFINITY)] if compared else []
+                largest = self.over_edges_of_chunk(start, count, lowest, partial(self.write_together, together))
+        self.end_scores(end)
+        if not largest:
+            return [self.over_edges(b.maximum, m) for m in self.over_scores(end, maxima, self.largest)]
+        of_each_edge = b.shuffled(largest[0], [lane % self.slots.count for lane in range(b.width)])
+        return [b.maximum(maxima[0], of_each_edge)]
 
     def over_edges_of_chunk(
-        self, start: SSAValue, count: SSAValue, write: Callable[[Expressions, SSAValue], None]
-    ) -> None:
-        def body(place: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
-            write(self.loop.expressions(self.row, self.b.index_plus(start, place)), self.slot_of(place))
-            return []
+        self,
+        start: SSAValue,
+        count: SSAValue,
+        carried: Sequence[SSAValue],
+        write: Callable[[Expressions, SSAValue, list[SSAValue]], list[SSAValue]],
+    ) -> list[SSAValue]:
+        def body(place: SSAValue, so_far: list[SSAValue]) -> list[SSAValue]:
+            values = self.loop.expressions(self.row, self.b.index_plus(start, place))
+            return write(values, self.slot_of(place), so_far)
 
-        self.b.loop(self.b.index(0), count, self.b.index(1), [], body)
+        return self.b.loop(self.b.index(0), count, self.b.index(1), carried, body)
 
-    def write_together(self, values: Expressions, slot: SSAValue, together: Lanes) -> None:
+    def write_together(
+        self, together: Lanes, values: Expressions, slot: SSAValue, so_far: list[SSAValue]
+    ) -> list[SSAValue]:
+        """The larger ones of these and of so far, if there are any."""
         scores = self.b.widened(values.value(self.attention.softmax.scores, together))
         self.b.store_vector(scores, self.scores, self.b.index(0), slot, self.slots.count)
+        return [self.b.maximum(m, scores) for m in so_far]
 
-    def write_each(self, values: Expressions, slot: SSAValue) -> None:
+    def write_each(self, values: Expressions, slot: SSAValue, _: list[SSAValue]) -> list[SSAValue]:
         for number, head in enumerate(self.slots.heads):
             score = values.value(self.attention.softmax.scores, head)
             self.b.store(score, self.scores, self.b.index(0), self.b.offset(slot, number))
+        return []
 
     def end_scores(self, end: SSAValue) -> None:
         """What lies in the last vector after the scores doesn't count."""
@@ -219,16 +239,19 @@ class OnlineSoftmax:
 
     def of_heads(self, array: SSAValue, start: SSAValue) -> dict[Accumulated, SSAValue]:
         """Numbers of slots as what they are multiplied by: one for all lanes, or each for the lanes of its head."""
-        b, found, size = self.b, dict[Accumulated, SSAValue](), self.attention.head_size
-        singles: dict[Lanes, SSAValue] = {}
+        b, found, known = self.b, dict[Accumulated, SSAValue](), dict[int, SSAValue]()
         for a, heads in zip(self.wanted, self.slots.heads_of, strict=True):
-            slot = b.offset(start, self.slots.heads.index(heads[0]))
+            slot = self.slots.heads.index(heads[0])
             if len(heads) == 1:
-                found[a] = singles[heads[0]] = singles.get(heads[0]) or b.load(array, b.index(0), slot)
+                known[slot] = known.get(slot) or b.load(array, b.index(0), b.offset(start, slot))
+                found[a] = known[slot]
                 continue
-            numbers = b.load_vector(array, b.index(0), slot, b.width)
-            first = a.lanes.start % size
-            found[a] = b.shuffled(numbers, [(first + lane) // size for lane in range(b.width)])
+            first, read = (slot, b.width) if self.slots.vectors > 1 else (0, self.slots.count)
+            with b.narrowed_to(read):
+                numbers = b.load_vector(array, b.index(0), b.offset(start, first), read)
+            lane, last = a.lanes.start % self.attention.head_size, len(heads) - 1
+            places = [min(last, (lane + other) // self.attention.head_size) for other in range(b.width)]
+            found[a] = b.shuffled(numbers, [slot - first + place for place in places])
         return found
 
     # Memory.

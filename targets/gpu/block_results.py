@@ -92,7 +92,8 @@ class BlockResults:
         edges = [(name, operands[place]) for place, name in edge_sets_read(op)]
         self.edge_counts = {name: e.edge_count for name, e in edges if isinstance(e, EdgeSet)}
         self.counts = counts
-        self.values = [self.array_for(output, kind) for output, kind in outputs_of(op)]
+        self.outputs = outputs_of(op)
+        self.values = [self.array_for(output, kind) for output, kind in self.outputs]
 
     def array_for(self, output: SSAValue, kind: ResultKind) -> torch.Tensor | None:
         """An array for all rows of a result, None for one without rows."""
@@ -110,8 +111,7 @@ class BlockResults:
     def places(self, outputs: Sequence[int], batch: Batch, arena: Arena) -> list[torch.Tensor | None]:
         """Memory for a batch's rows of some results: their own, where they lie side by side and in front. A product
         whose rows would end inside of cache lines takes longer than with lines of its own and a copy."""
-        kinds = outputs_of(self.op)
-        return [self.place(kinds[place][1], self.values[place], batch, arena) for place in outputs]
+        return [self.place(self.outputs[place][1], self.values[place], batch, arena) for place in outputs]
 
     def place(self, kind: ResultKind, values: torch.Tensor | None, batch: Batch, arena: Arena) -> torch.Tensor | None:
         if values is None or not kind.is_on_nodes or kind.axis != 0 or self.device != "cpu":
@@ -133,7 +133,7 @@ class BlockResults:
             self.values[place] = part if known is None else COMBINE[self.reduction(place)](known, part)
             return
         assert known is not None
-        rows.store(value, known, outputs_of(self.op)[place][1].axis)
+        rows.store(value, known, self.outputs[place][1].axis)
 
     def done(self, batch: Batch) -> None:
         """All results of a batch are there."""
@@ -148,12 +148,12 @@ class BlockResults:
     def finished(self) -> list[torch.Tensor]:
         """All results. Over no rows a sum is 0, a product 1, `any` false and `all` true; a largest or a smallest number
         does not exist: then raises IndexError, as torch does."""
-        return [self.finish(place, output) for place, (output, _) in enumerate(outputs_of(self.op))]
+        return [self.finish(place, output) for place, (output, _) in enumerate(self.outputs)]
 
     def finish(self, place: int, output: SSAValue) -> torch.Tensor:
         value = self.values[place]
         if value is not None:
-            return value.to(outputs_of(self.op)[place][1].rows.dtype)
+            return value.to(self.outputs[place][1].rows.dtype)
         reduction, dtype = self.reduction(place), dtype_of(output.type)
         if dtype != torch.bool and reduction in (Reduction.MAX, Reduction.MIN):
             raise IndexError("the model takes the largest or smallest of no rows, which does not exist")

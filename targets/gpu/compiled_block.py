@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import torch
@@ -54,7 +55,7 @@ class CompiledBlock:
     run: BlockFunction
     source: str
 
-    @property
+    @cached_property
     def cache_rows(self) -> int:
         """Rows of a batch between whose operations CACHE_BYTES lie."""
         scratch = max((point.get(TARGETS, 0) for point in self.memory.of_ranges), default=0)

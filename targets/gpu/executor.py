@@ -342,7 +342,7 @@ class BatchedExecutor:
     ) -> list[torch.Tensor]:
         device = how.device if how.resident else "cpu"
         functions = self.compile_for(op, how)
-        few = any(not isinstance(targets.get((op, f.node_set), range(0)), range) for f in functions)
+        few = bool(targets) and any(not isinstance(targets.get((op, f.node_set), range(0)), range) for f in functions)
         results = BlockResults(op, operands, counts, self.workers.arena, self.returned, device, few=few)
         if how.budget is not None:
             # what earlier blocks have left and this one has no use for would lie beside its batches
@@ -350,9 +350,10 @@ class BatchedExecutor:
         elif not targets:
             keep_samples(functions, operands, how.threads)
         for compiled in functions:
-            plan = how.plans.get((op, compiled.node_set))
+            plan = how.plans.get((op, compiled.node_set)) if how.plans else None
             if plan is None:
-                nodes = targets.get((op, compiled.node_set), range(counts[compiled.node_set]))
+                every = range(counts[compiled.node_set])
+                nodes = targets.get((op, compiled.node_set), every) if targets else every
                 size = batch_limit(compiled, op, operands, counts[compiled.node_set], len(nodes), how)
                 parts = [nodes[start : start + size] for start in range(0, len(nodes), size)]
                 batches = [Batch(part, how.device, how.kept, resident=how.resident) for part in parts]

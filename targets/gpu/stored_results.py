@@ -14,7 +14,7 @@ from gnnc.dialects.gnn import ConvBlockOp
 from gnnc.dialects.gnn.attributes import domain_axis, domain_of, row_shape
 from gnnc.targets.gpu.arena import Arena, RowsOf
 from gnnc.targets.gpu.batch import Batch, EdgeSlice
-from gnnc.targets.gpu.block_results import BlockResults
+from gnnc.targets.gpu.block_results import BlockResults, outputs_of
 from gnnc.targets.gpu.store.array_file import ArrayFile
 from gnnc.targets.gpu.store.writer import Write, Writer
 from gnnc.targets.torch_functions import dtype_of, shape_with
@@ -36,6 +36,7 @@ class StoredResults(BlockResults):
     lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
+        self.outputs = outputs_of(self.op)
         self.values = [None] * len(self.files)
 
     def places(self, outputs: Sequence[int], batch: Batch, arena: Arena) -> list[torch.Tensor | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import Any
 
 import torch
@@ -17,18 +18,20 @@ def list_descriptor(array: torch.Tensor) -> tuple[Any, torch.Tensor]:
 
 
 def rows_descriptor(array: torch.Tensor) -> tuple[Any, torch.Tensor]:
-    """What MLIR passes for memref<?x?, strided<[?, 1]>> of a tensor whose first axis is the rows; a copy of the tensor
-    where a row doesn't lie in one piece."""
+    """What MLIR passes for memref<?x?, strided<[?, 1]>> of a tensor whose first axis is the rows, and the tensor that
+    must live as long: a copy where a row doesn't lie in one piece."""
+    if array.dim() != 2 or array.stride(1) != 1:
+        array = as_matrix(array)
+    address, (rows, size) = array.data_ptr(), array.shape
+    return ROWS(address, address, 0, rows, size, array.stride(0), 1), array
+
+
+def as_matrix(array: torch.Tensor) -> torch.Tensor:
+    """The rows of a tensor, each in one piece."""
     if array.dim() == 0:
-        array = array.reshape(1)
-    (rows, *shape), (stride, *strides) = array.shape, array.stride()
-    size = 1
-    for length, step in zip(reversed(shape), reversed(strides), strict=True):
-        if length != 1 and step != size:
-            return rows_descriptor(array.contiguous())
-        size *= length
-    address = array.data_ptr()
-    return ROWS(address, address, 0, rows, size, stride, 1), array
+        return array.reshape(1, 1)
+    matrix = array.reshape(array.shape[0], math.prod(array.shape[1:]))
+    return matrix if matrix.stride(1) == 1 or matrix.shape[1] == 1 else matrix.contiguous()
 
 
 def columns_descriptor(array: torch.Tensor, rows: int, row_stride: int, start: int, count: int) -> Any:

@@ -30,6 +30,9 @@ def ranges_without(rows: Sequence[int], ranges: Sequence[tuple[int, int]]) -> li
 
 def run_ranges(work: Callable[[int, int], object], ranges: Sequence[tuple[int, int]], threads: int) -> None:
     """Calls `work(begin, end)` for every range: this thread and `threads - 1` others take one after the other."""
+    if len(ranges) == 1:
+        work(*ranges[0])
+        return
     left = iter(ranges)
 
     def take() -> None:
