@@ -3,9 +3,9 @@
     python -m benchmarks.roofline [--preset medium] [--model gcn sage gin gat] [--threads 2] [--repeats 5]
 
 The floor of a block is the larger of two times: that of its products at the speed of a large matrix product, torch's or
-the kernel's, whichever is faster, and that of its bytes at the speed of a large copy, all measured in the same process. Bytes are what a block cannot do without:
-its inputs and outputs once, and for a Conv a row of every neighbor that it reads, as if the cache held none of them.
-Rows that the cache holds take a block below that, so a fraction may exceed 1.
+the kernel's, whichever is faster, and that of its bytes at the speed of a large copy, all measured in the same process.
+Bytes are what a block cannot do without: its inputs and outputs once, and for a Conv a row of every neighbor that it
+reads, as if the cache held none of them. Rows that the cache holds take a block below that, so a fraction may exceed 1.
 
 Memory is the most that a run takes, over the values between blocks that are alive at the worst block; features and
 edges are the caller's. Times are the least, seconds by the clock.

@@ -79,6 +79,7 @@ class Program:
         self._executor = BatchedExecutor(module, weights)
         self._cpu_executor: BatchedExecutor | None = None
         self._device_executor: BatchedExecutor | None = None
+        self._inputs: tuple[AnyGraph, str, dict[str, Any], dict[str, torch.Tensor]] | None = None
         self._structure: tuple[AnyGraph, tuple[Any, ...]] | None = None
         self._features: tuple[AnyGraph, KeptFeatures] | None = None
         self._reordered: tuple[AnyGraph, Any, ReorderedGraph | None] | None = None
@@ -139,8 +140,8 @@ class Program:
         those of 100 numbers or of an array of numpy's, unless `memory` is given. Raises RunError if an input does not
         fit the program, and GraphError if the model takes a sparse matrix and an edge is there twice.
         """
-        used = self.graph_for(graph)
-        given = self.given_inputs(used, x)
+        used, device_in_use = self.graph_for(graph), usable_device(device)
+        given, tensors = self.checked_inputs(used, x, device if store is None else "cpu")
         as_tensors = any(
             isinstance(given.get(i.key), torch.Tensor) for i in self.inputs if not (i.is_weight or is_node_ids(i.key))
         )
@@ -148,8 +149,6 @@ class Program:
         if reordered is not None:
             how: dict[str, Any] = {"batch_size": batch_size, "device": device, "threads": threads}
             return self.run_reordered(reordered, x, nodes, memory, store, how, as_tensors)
-        device_in_use = usable_device(device)
-        tensors = self.input_tensors(given, used.node_counts, device if store is None else "cpu")
         self.check_frozen(used, tensors, known=x is None)
         if store is not None:
             if device != "cpu":
@@ -410,6 +409,18 @@ class Program:
         """Writes the program as an artifact, a folder from which `gnnc.load` reads it without the model's source."""
         contents = Contents(self.module, self.weights, self.inputs, self.outputs, self.reference, frozen=self.frozen)
         write_artifact(contents, path)
+
+    def checked_inputs(self, graph: AnyGraph, x: Any, device: str) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+        """The inputs by key, as they are given and as tensors that fit; those of a graph itself are kept for the one
+        that was used last."""
+        known = self._inputs
+        if x is None and known is not None and known[0] is graph and known[1] == device:
+            return known[2], known[3]
+        given = self.given_inputs(graph, x)
+        tensors = self.input_tensors(given, graph.node_counts, device)
+        if x is None:
+            self._inputs = graph, device, given, tensors
+        return given, tensors
 
     def given_inputs(self, graph: AnyGraph, x: Any = None) -> dict[str, Any]:
         """What a graph provides, by key; `x` takes the place of its features."""
