@@ -209,6 +209,7 @@ class ConvLoop(RowLoop):
                 return self.b.lanes_of(total, lanes.start - held.start)
         if not (there and self.has_whole_vectors):
             return None
+        there.sort(key=lambda entry: entry[0].start)
         (first, total), (_, following) = there[0], there[-1]
         start = lanes.start - first.start
         return self.b.lane(total, start) if lanes.is_scalar else self.b.lanes_of(total, start, following)

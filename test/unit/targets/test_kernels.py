@@ -227,6 +227,7 @@ ATTENTION_RESULTS = {
     [
         *[(1, 16), (2, 64), (3, 1), (2, 4), (4, 5), (5, 40), (8, 2), (8, 7), (8, 16), (16, 2), (20, 3)],
         *[(2, 47), (2, 17), (3, 11), (3, 13), (4, 33), (5, 9), (6, 20), (17, 3)],  # a vector has lanes of two heads
+        (3, 42),  # the vectors that a piece of the second head lies in are needed in another order
     ],
 )
 def test_attention_of_many_heads(heads: int, size: int, result: str, eps: str) -> None:
